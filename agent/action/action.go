@@ -1,0 +1,110 @@
+// Package action says what an agent may do and how candidate ways are compared: actions, the paths they form, their
+// scores, and what was observed when one ran. It is pure: no clock, no disk, no network.
+package action
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Risk is the worst case of an action, computed by the program from tool and arguments. A model may raise it, never
+// lower it.
+type Risk string
+
+// The levels, ordered. What falls under which is written in SECURITY.md.
+const (
+	Low    Risk = "low"
+	Medium Risk = "medium"
+	High   Risk = "high"
+)
+
+// Source says who proposed a path.
+type Source string
+
+// The sources of paths.
+const (
+	FromRunbook Source = "runbook"
+	FromRecipe  Source = "action_skill"
+	FromModel   Source = "model"
+)
+
+// Action is one governed tool call. A proposer fills the first block; the gateway's assessment fills the second.
+type Action struct {
+	Call      string // id of the call, unique in its run; for a model's call the provider's id
+	Tool      string
+	Arguments json.RawMessage // a JSON object
+	Purpose   string          // why, in the words of the proposer; "" if not stated
+	Name      string          // of a runbook step, for people
+	Timeout   time.Duration   // 0 = the tool's default
+	Expect    *Expect         // what the result must show beyond success; runbook steps only
+	Claim     bool            // the completion claim: complete_task, or the end of a runbook
+	Problem   string          // why it can't be admitted, found by the proposer (unparsable arguments, cut reply)
+
+	Risk        Risk
+	SideEffects bool
+	Effect      string // expected effect: the stated purpose, else the tool's
+	Plan        string // how the effect is verified afterwards
+	ReadOnly    bool   // may run beside others
+	Fingerprint string // SHA-256 of the canonical JSON of tool and redacted arguments
+	Redacted    bool   // the arguments held a secret: never a recipe
+	Unavailable bool   // the tool is unknown or not offered
+	Invalid     string // the arguments do not fit the schema
+}
+
+// Expect is what a runbook step must show.
+type Expect struct {
+	Exit     *int // nil = 0
+	Contains string
+	File     string
+}
+
+// Path is a list of actions proposed together. The first admissible path of a ranking runs, whole.
+type Path struct {
+	Source   Source
+	Actions  []Action
+	Certain  bool // nothing else is asked, nothing is scored
+	Evidence int  // successes behind a recipe; 0 else
+	Text     string
+	Reply    int // index of the model reply behind it, for --proposals; 0 first
+}
+
+// Decision is the gateway's answer to an action.
+type Decision string
+
+// The decisions. Ask becomes one of the others before anything runs.
+const (
+	Allow   Decision = "allow"
+	Ask     Decision = "ask"
+	Deny    Decision = "deny"
+	Refuse  Decision = "refuse" // never asked, never allowed
+	Expired Decision = "expired"
+)
+
+// Status is how an action ended.
+type Status string
+
+// The statuses of an observation.
+const (
+	OK          Status = "ok"
+	Failed      Status = "failed"
+	Denied      Status = "denied"
+	Inadmissible Status = "inadmissible" // unknown tool or invalid arguments
+	NotRun      Status = "not_run"      // an earlier writing call of the path failed or was denied, or superseded
+	Aborted     Status = "cancelled"
+)
+
+// Observation is what an action did, as the proposer is told and as the log keeps it.
+type Observation struct {
+	Call      string        `json:"call"`
+	Tool      string        `json:"tool"`
+	Status    Status        `json:"status"`
+	Output    string        `json:"output,omitempty"` // capped; redacted
+	Exit      *int          `json:"exit,omitempty"`
+	Verified  *bool         `json:"verified,omitempty"` // nil = the action has nothing to verify
+	Check     string        `json:"check,omitempty"`    // what the verification found
+	Truncated bool          `json:"truncated,omitempty"`
+	File      string        `json:"file,omitempty"` // where the whole output is, when truncated
+	Duration  time.Duration `json:"duration_ns,omitempty"`
+	Wrote     bool          `json:"wrote,omitempty"`   // a side effect happened or may have
+	EndTurn   bool          `json:"end_turn,omitempty"` // the tool ends the run's turn (idle, complete_task)
+}
