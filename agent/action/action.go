@@ -80,17 +80,29 @@ const (
 	Expired Decision = "expired"
 )
 
+// Admission is the gateway's leave to run one action once. Only the gateway makes one, and it refuses an Admission whose
+// Token it did not issue for that very action.
+type Admission struct {
+	Decision Decision
+	Reason   string
+	By       string // who decided: "policy", a person, "nobody"
+	Request  string // id of the approval request, when a person was asked
+	Asked    bool
+	Waited   time.Duration
+	Token    any // the gateway's own, used once; nil unless Decision is Allow
+}
+
 // Status is how an action ended.
 type Status string
 
 // The statuses of an observation.
 const (
-	OK          Status = "ok"
-	Failed      Status = "failed"
-	Denied      Status = "denied"
+	OK           Status = "ok"
+	Failed       Status = "failed"
+	Denied       Status = "denied"
 	Inadmissible Status = "inadmissible" // unknown tool or invalid arguments
-	NotRun      Status = "not_run"      // an earlier writing call of the path failed or was denied, or superseded
-	Aborted     Status = "cancelled"
+	NotRun       Status = "not_run"      // an earlier writing call of the path failed or was denied, or superseded
+	Aborted      Status = "cancelled"
 )
 
 // Observation is what an action did, as the proposer is told and as the log keeps it.
@@ -105,6 +117,6 @@ type Observation struct {
 	Truncated bool          `json:"truncated,omitempty"`
 	File      string        `json:"file,omitempty"` // where the whole output is, when truncated
 	Duration  time.Duration `json:"duration_ns,omitempty"`
-	Wrote     bool          `json:"wrote,omitempty"`   // a side effect happened or may have
+	Wrote     bool          `json:"wrote,omitempty"`    // a side effect happened or may have
 	EndTurn   bool          `json:"end_turn,omitempty"` // the tool ends the run's turn (idle, complete_task)
 }
