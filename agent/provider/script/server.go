@@ -23,7 +23,7 @@ type Server struct {
 	http   *http.Server
 	url    string
 	served chan error
-	stop   context.CancelFunc
+	busy   sync.WaitGroup // chat requests being answered
 
 	mu       sync.Mutex
 	requests []Recorded
@@ -47,19 +47,14 @@ func NewServer(s Script) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("play script: %w", err)
 	}
-	// The context ends held answers at Close; http.Server.Close alone would leave their handlers waiting.
-	ctx, stop := context.WithCancel(context.Background()) //nolint:gocritic // owned by Close
 	srv := &Server{
-		player: newPlayer(s), url: "http://" + listener.Addr().String() + "/v1", served: make(chan error, 1), stop: stop,
+		player: newPlayer(s), url: "http://" + listener.Addr().String() + "/v1", served: make(chan error, 1),
 		arrived: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", srv.chat)
 	mux.HandleFunc("GET /v1/models", srv.models)
-	srv.http = &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	srv.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { srv.served <- srv.http.Serve(listener) }()
 	return srv, nil
 }
@@ -67,11 +62,11 @@ func NewServer(s Script) (*Server, error) {
 // URL is the base URL, /v1 included.
 func (s *Server) URL() string { return s.url }
 
-// Close ends the server, its held answers included, and waits for it.
+// Close ends the server and waits for it. Closing the connections ends the contexts of held answers.
 func (s *Server) Close() {
-	s.stop()
 	_ = s.http.Close()
 	<-s.served
+	s.busy.Wait()
 }
 
 // Release lets the answers held under name go.
@@ -112,6 +107,8 @@ func (s *Server) Wait(ctx context.Context, n int) error {
 }
 
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+	s.busy.Add(1)
+	defer s.busy.Done()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		writeError(w, http.StatusBadRequest, "script: read request: "+err.Error())
@@ -158,7 +155,10 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 
 func sendFailure(w http.ResponseWriter, f Failure) {
 	if f.Drop {
-		panic(http.ErrAbortHandler) // the documented way to close a connection without an answer
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+		return
 	}
 	for k, v := range f.Headers {
 		w.Header().Set(k, v)
