@@ -1,0 +1,59 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotRunning says that no daemon runs for the workspace.
+var ErrNotRunning = errors.New("daemon not running")
+
+// Code classifies an Error for programs.
+type Code string
+
+// The codes, each with the HTTP status it travels with.
+const (
+	CodeInvalid     Code = "invalid"      // 400: the request can't be understood or names something impossible
+	CodeForbidden   Code = "forbidden"    // 403: this peer may not do that
+	CodeNotFound    Code = "not_found"    // 404: no such member, request or route
+	CodeConflict    Code = "conflict"     // 409: a live name, a request answered already, a roster that is full
+	CodeTooLarge    Code = "too_large"    // 413
+	CodeUntrusted   Code = "untrusted"    // 412: the workspace waits for a person's trust
+	CodeNeedsModel  Code = "needs_model"  // 412: no model is configured, or its key is missing
+	CodeBusy        Code = "busy"         // 503: too many calls at once, or a lock is held by someone else
+	CodeStopping    Code = "stopping"     // 503: the daemon is on its way down
+	CodeInternal    Code = "internal"     // 500
+	CodeUnsupported Code = "unsupported"  // 501: this version can't do that yet
+	CodeVersion     Code = "bad_protocol" // 400: the peers speak different protocol versions
+)
+
+// Error is the body of every answer that is not a success.
+type Error struct {
+	Code    Code   `json:"code"`
+	Message string `json:"error"`
+	Hint    string `json:"hint,omitempty"` // what to do about it
+}
+
+// Error gives the message alone; a face prints the hint on a line of its own.
+func (e *Error) Error() string { return e.Message }
+
+// Errorf makes an Error without a hint.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// VersionError says that the daemon was started by another version of the program.
+type VersionError struct {
+	Daemon string
+	Client string
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the daemon runs version %s, this is version %s: run autonomy down, then up", e.Daemon, e.Client)
+}
+
+var statusOf = map[Code]int{
+	CodeInvalid: 400, CodeForbidden: 403, CodeNotFound: 404, CodeConflict: 409, CodeTooLarge: 413,
+	CodeUntrusted: 412, CodeNeedsModel: 412, CodeBusy: 503, CodeStopping: 503, CodeInternal: 500,
+	CodeUnsupported: 501, CodeVersion: 400,
+}
