@@ -66,11 +66,23 @@ func (s *scanner) hex(off int) (rune, bool) {
 	return rune(n), err == nil
 }
 
+// isUTF16 looks at the byte order mark, and without one at where the NUL bytes of two ASCII characters stand.
+func isUTF16(src []byte) bool {
+	if bytes.HasPrefix(src, []byte("\xfe\xff")) || bytes.HasPrefix(src, []byte("\xff\xfe")) {
+		return true
+	}
+	if len(src) < 4 {
+		return false
+	}
+	big := src[0] == 0 && src[1] != 0 && src[2] == 0 && src[3] != 0
+	little := src[0] != 0 && src[1] == 0 && src[2] != 0 && src[3] == 0
+	return big || little
+}
+
 // checkEncoding refuses what is not UTF-8 text, and names UTF-16, which editors on Windows still write.
 func checkEncoding(src []byte) error {
 	switch {
-	case bytes.HasPrefix(src, []byte("\xfe\xff")), bytes.HasPrefix(src, []byte("\xff\xfe")),
-		len(src) >= 2 && (src[0] == 0) != (src[1] == 0):
+	case isUTF16(src):
 		return errorAt(src, 0, "the file is UTF-16; save it as UTF-8")
 	case utf8.Valid(src):
 		return nil
