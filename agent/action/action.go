@@ -28,44 +28,49 @@ const (
 	FromModel   Source = "model"
 )
 
-// Action is one governed tool call. A proposer fills the first block; the gateway's assessment fills the second.
-type Action struct {
-	Call      string // id of the call, unique in its run; for a model's call the provider's id
-	Tool      string
-	Arguments json.RawMessage // a JSON object
-	Purpose   string          // why, in the words of the proposer; "" if not stated
-	Name      string          // of a runbook step, for people
-	Timeout   time.Duration   // 0 = the tool's default
-	Expect    *Expect         // what the result must show beyond success; runbook steps only
-	Claim     bool            // the completion claim: complete_task, or the end of a runbook
-	Problem   string          // why it can't be admitted, found by the proposer (unparsable arguments, cut reply)
+// ClaimTool is the name of the tool by which a model claims that its task is done, and of the claim in events.
+const ClaimTool = "complete_task"
 
-	Risk        Risk
-	SideEffects bool
-	Effect      string // expected effect: the stated purpose, else the tool's
-	Plan        string // how the effect is verified afterwards
-	ReadOnly    bool   // may run beside others
-	Fingerprint string // SHA-256 of the canonical JSON of tool and redacted arguments
-	Redacted    bool   // the arguments held a secret: never a recipe
-	Unavailable bool   // the tool is unknown or not offered
-	Invalid     string // the arguments do not fit the schema
+// Action is one governed tool call. A proposer fills the first block; the gateway's assessment fills the second. Its
+// JSON form is part of the run's log.
+type Action struct {
+	Call      string          `json:"call"` // unique in its path; for a model's call the provider's id
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`  // a JSON object; nil only for a claim that is no tool call
+	Purpose   string          `json:"purpose,omitempty"`    // why, in the words of the proposer; "" if not stated
+	Name      string          `json:"name,omitempty"`       // of a runbook step, for people
+	Timeout   time.Duration   `json:"timeout_ns,omitempty"` // 0 = the tool's default
+	Expect    *Expect         `json:"expect,omitempty"`     // what the result must show beyond success; runbook steps only
+	Claim     bool            `json:"claim,omitempty"`      // the completion claim: complete_task, or the end of a runbook
+	Problem   string          `json:"problem,omitempty"`    // why it can't be admitted, found by the proposer (unparsable arguments, cut reply)
+
+	Risk        Risk   `json:"risk,omitempty"`
+	SideEffects bool   `json:"side_effects,omitempty"`
+	Effect      string `json:"expected_effect,omitempty"`   // the stated purpose, else the tool's
+	Plan        string `json:"verification_plan,omitempty"` // how the effect is verified afterwards
+	ReadOnly    bool   `json:"read_only,omitempty"`         // may run beside others
+	Fingerprint string `json:"fingerprint,omitempty"`       // SHA-256 of the canonical JSON of tool and redacted arguments
+	Redacted    bool   `json:"redacted,omitempty"`          // the arguments held a secret: never a recipe
+	Unavailable bool   `json:"unavailable,omitempty"`       // the tool is unknown or not offered
+	Invalid     string `json:"invalid,omitempty"`           // the arguments do not fit the schema
 }
 
 // Expect is what a runbook step must show.
 type Expect struct {
-	Exit     *int // nil = 0
-	Contains string
-	File     string
+	Exit     *int   `json:"exit,omitempty"` // nil = 0
+	Contains string `json:"contains,omitempty"`
+	File     string `json:"file,omitempty"`
 }
 
 // Path is a list of actions proposed together. The first admissible path of a ranking runs, whole.
 type Path struct {
-	Source   Source
-	Actions  []Action
-	Certain  bool // nothing else is asked, nothing is scored
-	Evidence int  // successes behind a recipe; 0 else
-	Text     string
-	Reply    int // index of the model reply behind it, for --proposals; 0 first
+	Source   Source   `json:"source"`
+	Actions  []Action `json:"actions"`
+	Certain  bool     `json:"certain,omitempty"`  // nothing else is asked, nothing is scored
+	Evidence int      `json:"evidence,omitempty"` // successes behind a recipe; 0 else
+	Text     string   `json:"text,omitempty"`
+	Reply    int      `json:"reply,omitempty"` // index of the model reply behind it, for --proposals; 0 first
+	Cut      bool     `json:"cut,omitempty"`   // the reply was cut at its length limit: its text is no answer
 }
 
 // Decision is the gateway's answer to an action.
