@@ -1,8 +1,10 @@
 package control
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 )
 
 // ErrNotRunning says that no daemon runs for the workspace.
@@ -52,8 +54,35 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the daemon runs version %s, this is version %s: run autonomy down, then up", e.Daemon, e.Client)
 }
 
-var statusOf = map[Code]int{
-	CodeInvalid: 400, CodeForbidden: 403, CodeNotFound: 404, CodeConflict: 409, CodeTooLarge: 413,
-	CodeUntrusted: 412, CodeNeedsModel: 412, CodeBusy: 503, CodeStopping: 503, CodeInternal: 500,
-	CodeUnsupported: 501, CodeVersion: 400,
+// status is the HTTP status an error travels with.
+func (c Code) status() int {
+	switch c {
+	case CodeInvalid, CodeVersion:
+		return http.StatusBadRequest
+	case CodeForbidden:
+		return http.StatusForbidden
+	case CodeNotFound:
+		return http.StatusNotFound
+	case CodeConflict:
+		return http.StatusConflict
+	case CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case CodeUntrusted, CodeNeedsModel:
+		return http.StatusPreconditionFailed
+	case CodeBusy, CodeStopping:
+		return http.StatusServiceUnavailable
+	case CodeUnsupported:
+		return http.StatusNotImplemented
+	case CodeInternal:
+	}
+	return http.StatusInternalServerError
+}
+
+// encodeError is the body of an error answer.
+func encodeError(e *Error) []byte {
+	data, err := json.Marshal(e)
+	if err != nil { // only strings are in it
+		return []byte(`{"code":"internal","error":"the error can't be written"}`)
+	}
+	return append(data, '\n')
 }
