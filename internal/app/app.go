@@ -1,0 +1,95 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/board"
+	"github.com/autonomy-team/autonomy/inbox"
+	"github.com/autonomy-team/autonomy/internal/config"
+	"github.com/autonomy-team/autonomy/internal/filelock"
+)
+
+// App is the parts of one workspace. All methods may be called from any goroutine.
+type App struct {
+	opts  Options
+	ws    config.Workspace
+	board func() (*board.Dir, error)
+	inbox func() (*inbox.Dir, error)
+}
+
+// Open checks the options. It reads nothing: parts open when they are asked for.
+func Open(opts Options) (*App, error) {
+	if opts.Workspace.Root == "" {
+		return nil, errors.New("app options: Workspace is required")
+	}
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Report == nil {
+		opts.Report = func(Notice) {}
+	}
+	a := &App{opts: opts, ws: opts.Workspace}
+	a.board = sync.OnceValues(a.openBoard)
+	a.inbox = sync.OnceValues(a.openInbox)
+	return a, nil
+}
+
+// Workspace is the folder the App works in.
+func (a *App) Workspace() config.Workspace { return a.ws }
+
+// Board is the task board, behind the workspace's trust. Nothing has been read yet: a command calls Settle first, the
+// daemon Refresh.
+func (a *App) Board() (*board.Dir, error) { return a.board() }
+
+// Inbox is the folder of mailboxes.
+func (a *App) Inbox() (*inbox.Dir, error) { return a.inbox() }
+
+func (a *App) openBoard() (*board.Dir, error) {
+	dir, err := board.Open(board.Config{
+		Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now,
+		Report: func(n board.Notice) { a.opts.Report(Notice{Part: "board", File: n.Path, Text: n.Text}) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the board: %w", err)
+	}
+	return dir, nil
+}
+
+func (a *App) openInbox() (*inbox.Dir, error) {
+	dir, err := inbox.Open(inbox.Config{
+		Path: a.ws.Inbox(), Now: a.opts.Now,
+		Report: func(n inbox.Notice) { a.opts.Report(Notice{Part: "inbox", File: n.Mailbox, Text: n.Text}) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the mailboxes: %w", err)
+	}
+	return dir, nil
+}
+
+// Alive reports whether the daemon of an instance lives: whether daemon.lock is held, and by it. A lock that can't be
+// looked at counts as held, because taking a task from a live member is worse than waiting for it.
+func (a *App) Alive(instance autonomy.InstanceID) bool {
+	info, held, err := filelock.Holder(a.ws.DaemonLock())
+	if err != nil {
+		return true
+	}
+	if !held {
+		return false
+	}
+	var holder struct {
+		Instance autonomy.InstanceID `json:"instance"`
+	}
+	if err := json.Unmarshal(info, &holder); err != nil {
+		return true // taken, and the information is not there yet
+	}
+	return holder.Instance == instance
+}
