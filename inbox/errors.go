@@ -52,4 +52,6 @@ func (e *FullError) Is(target error) bool { return target == ErrFull }
 // UnknownKindError says that a message has a type outside the closed set.
 type UnknownKindError struct{ Kind Kind }
 
-func (e *UnknownKindError) Error() string { return fmt.Sprintf("unknown type %q of message", string(e.Kind)) }
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("unknown type %q of message", string(e.Kind))
+}
