@@ -1,0 +1,12 @@
+package terminal
+
+import "github.com/autonomy-team/autonomy/agent/tool"
+
+// New makes the tools of the toolset.
+func New(c Config) ([]tool.Tool, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return []tool.Tool{&bash{c}}, nil
+}
