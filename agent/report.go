@@ -1,7 +1,7 @@
-// Package agent works one goal through five-step turns to a termination.
 package agent
 
 import (
+	"strings"
 	"time"
 
 	"github.com/autonomy-team/autonomy"
@@ -13,50 +13,74 @@ type Termination string
 
 // The terminations.
 const (
-	Achieved       Termination = "achieved"
-	Blocked        Termination = "blocked"
-	NoCandidates   Termination = "no_candidates"
-	ApprovalDenied Termination = "approval_denied"
-	MaxSteps       Termination = "max_steps_reached"
-	Failed         Termination = "failed"
-	Cancelled      Termination = "cancelled"
+	Achieved        Termination = "achieved"
+	Blocked         Termination = "blocked"
+	NoCandidates    Termination = "no_candidates"
+	ApprovalDenied  Termination = "approval_denied"
+	MaxStepsReached Termination = "max_steps_reached"
+	Failed          Termination = "failed"
+	Cancelled       Termination = "cancelled"
 )
 
-// Code refines a Termination. It is an open set of words for people and the log; those below are acted on.
+// Code refines a termination; "" where nothing needs to be added.
 type Code string
 
-// The codes that somebody acts on.
+// The codes.
 const (
-	CodeAnswered     Code = "answered"      // achieved: a run on mail, a prompt or a line ended with text
-	CodeIdle         Code = "idle"          // blocked: idle was called with the task unfinished
-	CodeRepeat       Code = "repeat"        // blocked: the same action with the same result, again and again
-	CodeBudget       Code = "budget"        // blocked: the budget of the run or the task is used up
-	CodeMemberBudget Code = "member_budget" // failed: that of the member
-	CodeTeamBudget   Code = "team_budget"   // failed: that of the team
-	CodeLog          Code = "log"           // failed: the event log cannot be written
-	CodePanic        Code = "panic"         // failed: the program's own fault
+	CodeAnswered  Code = "answered"  // achieved: a run that is not judged ended with text
+	CodeRepeat    Code = "repeat"    // blocked: the same action with the same result again and again
+	CodeBudget    Code = "budget"    // blocked: a budget is used up; Report.Scope says whose
+	CodeIdle      Code = "idle"      // blocked: idle was called with the task unfinished
+	CodeFailures  Code = "failures"  // blocked: three failed actions in a row, or the first of a strict run
+	CodeStep      Code = "step"      // blocked: a runbook step failed and there is no model
+	CodeRefused   Code = "refused"   // blocked: the completion claim was refused for good
+	CodeEvaluator Code = "evaluator" // blocked: the evaluator says the goal can't be reached
+	CodeEmpty     Code = "empty"     // no_candidates: the model said nothing
+	CodeModel     Code = "model"     // failed: the model; Report.Class says why
+	CodeLog       Code = "log"       // failed: the event log or the transcript can't be written
+	CodeHarness   Code = "harness"   // failed: a tool's own machinery broke
+	CodePanic     Code = "panic"     // failed: a bug in this program
 )
 
-// Report is how a run ended.
+// Report is how a run ended and what it leaves to its caller.
 type Report struct {
 	Run         autonomy.RunID
 	Termination Termination
 	Code        Code
-	Class       llm.Class // of a failed run: what kind of model error it was, "" when it was none
-	Message     string    // one line for people
-	Text        string    // the model's last words
-	Summary     string    // what was done, for the task's result
-	Turns       int       // model turns
-	Steps       int       // actions that ran
-	Verified    bool      // verify, or the steps' own checks, passed
+	Class       llm.Class     // of a model error
+	RetryAfter  time.Duration // the wait a model server asked for
+	Scope       Scope         // whose budget is used up
+	Message     string        // one line for people
+	Text        string        // the model's last text
+	Summary     string        // what was achieved, in the words of the claim
+	Verified    bool          // a command or check of ours proved the claim, not only somebody's word
+	Turns       int           // model turns
+	Steps       int           // actions that ran
 	Usage       llm.Usage
-	Failure     *Failure      // the action that failed last, nil if none did
-	RetryAfter  time.Duration // of a failed run: the wait the provider asked for, 0 when it did not say
+	Failure     *Failure             // the last failed action or check of a run that was not achieved
+	Mail        []autonomy.MessageID // what entered this run
 }
 
-// Failure is the action that failed last.
+// Failure is the action or check that went wrong last, short enough for a task file.
 type Failure struct {
-	Step string // the name of the step, else its tool
-	Exit *int   // exit status, nil when there was none
-	Tail string // the last 20 lines of its output
+	Step string // the step's name, else the tool; "verify" for the goal's own command
+	Exit *int
+	Tail string // the last lines of its output
+}
+
+// tailLines is how much of a failed command's output people see in a task.
+const tailLines = 20
+
+// tail is the last n lines of s, at most 4 kB.
+func tail(s string, n int) string {
+	s = strings.TrimRight(s, "\n")
+	lines := strings.Split(s, "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	s = strings.Join(lines, "\n")
+	if const4k := 4096; len(s) > const4k {
+		s = "…" + strings.ToValidUTF8(s[len(s)-const4k:], "")
+	}
+	return s
 }
