@@ -61,25 +61,15 @@ func (d *Dir) keepRejected(name autonomy.AgentName, found []Rejection) (err erro
 		}
 		r.kept = kept
 	}
-	var text bytes.Buffer
-	text.WriteString(lineBreak(f, info.Size()))
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	var added []string
-	for _, bad := range found {
-		if r.kept[bad.ID] {
-			continue
-		}
-		at := d.cfg.Now().UTC().Format(time.RFC3339)
-		if err := e.Encode(rejectedLine{ID: bad.ID, Offset: bad.Offset, Reason: bad.Reason, Line: bad.Line, At: at}); err != nil {
-			return err
-		}
-		added = append(added, bad.ID)
+	text, added, err := r.missing(found, d.cfg.Now())
+	if err != nil || len(added) == 0 {
+		return err
 	}
-	if len(added) == 0 {
-		return nil
+	gap, err := lineBreak(f, info.Size())
+	if err != nil {
+		return err
 	}
-	if _, err := f.Write(text.Bytes()); err != nil {
+	if _, err := f.Write(append([]byte(gap), text...)); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -91,16 +81,39 @@ func (d *Dir) keepRejected(name autonomy.AgentName, found []Rejection) (err erro
 	return nil
 }
 
-// lineBreak is what must precede a line appended to a file: nothing, or a newline after one that was cut short.
-func lineBreak(f io.ReaderAt, size int64) string {
+// missing returns the lines to append for what was not kept before, and their ids.
+func (r *rejects) missing(found []Rejection, now time.Time) (text []byte, added []string, err error) {
+	var lines bytes.Buffer
+	e := json.NewEncoder(&lines)
+	e.SetEscapeHTML(false)
+	at := now.UTC().Format(time.RFC3339)
+	for _, bad := range found {
+		if r.kept[bad.ID] {
+			continue
+		}
+		line := rejectedLine{ID: bad.ID, Offset: bad.Offset, Reason: bad.Reason, Line: bad.Line, At: at}
+		if err := e.Encode(line); err != nil {
+			return nil, nil, err
+		}
+		added = append(added, bad.ID)
+	}
+	return lines.Bytes(), added, nil
+}
+
+// lineBreak is what must precede a line appended to a file: nothing, or a newline after a line that has none, a
+// person's or one that was cut short.
+func lineBreak(f io.ReaderAt, size int64) (string, error) {
 	var last [1]byte
 	if size == 0 {
-		return ""
+		return "", nil
 	}
-	if _, err := f.ReadAt(last[:], size-1); err != nil || last[0] == '\n' {
-		return ""
+	if _, err := f.ReadAt(last[:], size-1); err != nil {
+		return "", err
 	}
-	return "\n"
+	if last[0] == '\n' {
+		return "", nil
+	}
+	return "\n", nil
 }
 
 func keptIDs(r io.Reader) (map[string]bool, error) {

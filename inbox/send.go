@@ -143,23 +143,17 @@ func (d *Dir) gather(name autonomy.AgentName, b *box, batch []*entry, f atomicfi
 	if err != nil {
 		return nil, err
 	}
-	var text []byte
-	if size := info.Size(); size > 0 {
-		var last [1]byte
-		if _, err := f.ReadAt(last[:], size-1); err != nil {
-			return nil, err
-		}
-		if last[0] != '\n' {
-			text = append(text, '\n')
-		}
+	gap, err := lineBreak(f, info.Size())
+	if err != nil {
+		return nil, err
 	}
-	empty := len(text)
+	text := []byte(gap)
 	for _, e := range batch {
 		if e.err = room.take(name, len(e.line)); e.err == nil {
 			text = append(text, e.line...)
 		}
 	}
-	if len(text) == empty {
+	if len(text) == len(gap) {
 		return nil, nil
 	}
 	return text, nil
