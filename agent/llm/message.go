@@ -25,6 +25,8 @@ type Message struct {
 	Calls []ToolCall `json:"calls,omitempty"`
 	// CallID is set on tool messages alone and names the ToolCall this is the result of.
 	CallID string `json:"call_id,omitempty"`
+	// Provider wrote an assistant message; "" is unknown. Another provider gets neither its Thinking nor its Extra.
+	Provider string `json:"provider,omitempty"`
 	// Thinking is what the model thought before it answered. It is never shown to another provider and never run.
 	Thinking []Thinking `json:"thinking,omitempty"`
 	// Extra holds per-message fields of one provider that must return unchanged (for example extra_content).
@@ -52,6 +54,9 @@ type ToolCall struct {
 	Name string `json:"name"`
 	// Arguments is always a JSON object, also when the model sent something else (then it is {}).
 	Arguments json.RawMessage `json:"arguments"`
+	// Sent is the object the model sent, set only where Arguments differ from it by a change of type ("3" for 3). It is
+	// what the model sees again; Arguments is what runs.
+	Sent json.RawMessage `json:"sent,omitempty"`
 	// Source is SourceNative for a call the API delivered as one and SourceText for one found in the text.
 	Source string `json:"source,omitempty"`
 	// Repaired says that name or arguments are not what the model literally sent, so that a policy can ask.
