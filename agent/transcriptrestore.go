@@ -72,12 +72,17 @@ func Restore(head Head, records iter.Seq2[json.RawMessage, error], journal Journ
 	if err := t.settle(); err != nil {
 		return nil, err
 	}
-	if note := toolsChanged(t.head.Tools, head.Tools); note != "" && !t.Empty() {
+	if note := toolsChanged(t.head.Tools, head.Tools); note != "" && !t.Empty() && !t.said(note) {
 		if err := t.User(note); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
+}
+
+// said reports whether the conversation holds this user message.
+func (t *Transcript) said(text string) bool {
+	return slices.ContainsFunc(t.messages, func(m llm.Message) bool { return m.Role == llm.User && m.Content == text })
 }
 
 func (t *Transcript) replay(raw json.RawMessage, n int) error {
