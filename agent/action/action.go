@@ -43,6 +43,10 @@ type Action struct {
 	Expect    *Expect         `json:"expect,omitempty"`     // what the result must show beyond success; runbook steps only
 	Claim     bool            `json:"claim,omitempty"`      // the completion claim: complete_task, or the end of a runbook
 	Problem   string          `json:"problem,omitempty"`    // why it can't be admitted, found by the proposer (unparsable arguments, cut reply)
+	// Direct says that the words are those of the task itself or of a person at the command line (a step, verify, tools
+	// call), not of a model or a recipe. The gateway takes it for a person's command only where the task is a person's. It
+	// is never stored, so that nothing that was learned or replayed carries it.
+	Direct bool `json:"-"`
 
 	Risk        Risk   `json:"risk,omitempty"`
 	SideEffects bool   `json:"side_effects,omitempty"`

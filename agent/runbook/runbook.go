@@ -37,6 +37,7 @@ func New(steps []action.Action) (*Book, error) {
 			return nil, fmt.Errorf("runbook %s: the arguments are no JSON object", s.Name)
 		}
 		s.Call = fmt.Sprintf("step-%d", i+1)
+		s.Direct = true
 		if s.Purpose == "" {
 			s.Purpose = fmt.Sprintf("step %d of %d", i+1, len(steps))
 		}

@@ -80,3 +80,9 @@ type Assessor interface {
 type Verifier interface {
 	Verify(ctx context.Context, call Call, result Result) (ok bool, found string)
 }
+
+// Limiter is a tool whose calls may take longer or shorter than the usual ten minutes. Limit says how long this call may
+// take; the gateway ends its context shortly after.
+type Limiter interface {
+	Limit(call Call) time.Duration
+}
