@@ -102,6 +102,9 @@ func (e *UnwrittenError) Error() string {
 
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
+// errClosing refuses to start anybody while Serve ends.
+var errClosing = errors.New("the team is stopping")
+
 // takenError is why an attempt's context ends when the task was taken away.
 type takenError struct{ reason string }
 

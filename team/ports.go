@@ -65,7 +65,7 @@ type Roster interface {
 	// Load returns the members in the order of the list; none when there is no roster yet.
 	Load(ctx context.Context) ([]Enrolled, error)
 	// Save returns after the whole list is durable.
-	Save(ctx context.Context, members []Enrolled) error
+	Save(ctx context.Context, team autonomy.TeamName, members []Enrolled) error
 }
 
 // Events takes what happened, after it did, under no lock. Emit must not block for long; what it cannot write is its own

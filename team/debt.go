@@ -1,0 +1,64 @@
+package team
+
+import (
+	"context"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/board"
+)
+
+// debt is a write to the board that failed when its member had no time left to try again.
+type debt struct {
+	member autonomy.AgentName
+	ref    board.Ref
+	run    autonomy.RunID
+	end    board.End // nil = the attempt behind a lost claim has stopped
+	err    error     // of the last try
+}
+
+// owe takes over a write. It is tried again at every tick and a last time when the team stops.
+func (s *Supervisor) owe(d debt) {
+	s.mu.Lock()
+	s.debts = append(s.debts, d)
+	s.mu.Unlock()
+	s.emit(Event{Kind: EventError, Actor: d.member, Task: d.ref.ID, Claim: d.ref.Claim, Run: d.run, Reason: "write the board: " + d.err.Error()})
+}
+
+// pay tries all owed writes.
+func (s *Supervisor) pay(ctx context.Context) {
+	s.mu.Lock()
+	debts := s.debts
+	s.debts = nil
+	s.mu.Unlock()
+	var left []debt
+	for _, d := range debts {
+		var err error
+		if d.end == nil {
+			err = s.cfg.Board.Stopped(ctx, d.ref)
+		} else {
+			_, err = s.cfg.Board.Finish(ctx, d.ref, d.end)
+		}
+		switch {
+		case err == nil:
+			s.taskChanged(d.ref.ID)
+		case void(err):
+		default:
+			d.err = err
+			left = append(left, d)
+		}
+	}
+	s.mu.Lock()
+	s.debts = append(s.debts, left...)
+	s.mu.Unlock()
+}
+
+// unpaid renders what is still owed.
+func (s *Supervisor) unpaid() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := make([]error, len(s.debts))
+	for i, d := range s.debts {
+		errs[i] = &UnwrittenError{Member: d.member, Task: d.ref.ID, Run: d.run, Err: d.err}
+	}
+	return errs
+}
