@@ -13,14 +13,16 @@ import (
 	"github.com/autonomy-team/autonomy/inbox"
 	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/filelock"
+	"github.com/autonomy-team/autonomy/internal/redact"
 )
 
 // App is the parts of one workspace. All methods may be called from any goroutine.
 type App struct {
-	opts  Options
-	ws    config.Workspace
-	board func() (*board.Dir, error)
-	inbox func() (*inbox.Dir, error)
+	opts   Options
+	ws     config.Workspace
+	redact *redact.Redactor
+	board  func() (*board.Dir, error)
+	inbox  func() (*inbox.Dir, error)
 }
 
 // Open checks the options. It reads nothing: parts open when they are asked for.
@@ -37,7 +39,7 @@ func Open(opts Options) (*App, error) {
 	if opts.Report == nil {
 		opts.Report = func(Notice) {}
 	}
-	a := &App{opts: opts, ws: opts.Workspace}
+	a := &App{opts: opts, ws: opts.Workspace, redact: redact.New()}
 	a.board = sync.OnceValues(a.openBoard)
 	a.inbox = sync.OnceValues(a.openInbox)
 	return a, nil
@@ -55,7 +57,7 @@ func (a *App) Inbox() (*inbox.Dir, error) { return a.inbox() }
 
 func (a *App) openBoard() (*board.Dir, error) {
 	dir, err := board.Open(board.Config{
-		Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now,
+		Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now, Watched: a.opts.Watched, Poll: a.opts.Poll,
 		Report: func(n board.Notice) { a.opts.Report(Notice{Part: "board", File: n.Path, Text: n.Text}) },
 	})
 	if err != nil {

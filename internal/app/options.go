@@ -17,6 +17,8 @@ type Options struct {
 	Program   string              // the binary that is re-executed as launcher; "" = this one
 	Now       func() time.Time    // nil = time.Now
 	Report    func(Notice)        // what people should know and no call returns; nil drops it
+	Watched   func() bool         // whether file events of the board arrive; nil = they don't
+	Poll      time.Duration       // how often the board is looked at; 0 = 5 s
 }
 
 // Notice is something that a part found and no caller asked for: an invalid file, a rejected line of mail.

@@ -127,17 +127,20 @@ type SendReply struct {
 	Note   string   `json:"note,omitempty"` // for people, for example "queued; not running"
 }
 
-// Event is one record of the team log.
+// Event is one record of the team log, as docs/formats/events.md describes it. Fields that do not apply are zero.
 type Event struct {
-	Seq    int64           `json:"seq"`
-	Time   time.Time       `json:"ts"`
-	Type   string          `json:"type"`
-	Actor  string          `json:"actor,omitempty"`
-	Task   int64           `json:"task,omitempty"`
-	Claim  string          `json:"claim,omitempty"`
-	Run    string          `json:"run_id,omitempty"`
-	Reason string          `json:"reason,omitempty"`
-	Data   json.RawMessage `json:"data,omitempty"`
+	Seq      int64     `json:"seq"`
+	Time     time.Time `json:"ts"`
+	Type     string    `json:"type"` // spawned state claimed claim_lost released reaped completed failed mail_delivered shutdown error
+	Actor    string    `json:"actor,omitempty"`
+	Task     int64     `json:"task,omitempty"`
+	Claim    string    `json:"claim,omitempty"`
+	Run      string    `json:"run_id,omitempty"`
+	From     string    `json:"from,omitempty"` // of a state
+	To       string    `json:"to,omitempty"`   // of a state
+	Code     string    `json:"code,omitempty"` // of a failed
+	Reason   string    `json:"reason,omitempty"`
+	Messages []string  `json:"messages,omitempty"` // of a mail_delivered
 }
 
 // Approval is a request that waits for a person, or its answer.

@@ -44,9 +44,9 @@ func listen(ws config.Workspace) (*socket, error) {
 	if s.Listener, err = net.Listen("unix", path); err != nil {
 		return nil, fmt.Errorf("listen for the control socket: %w", err)
 	}
+	s.Listener.(*net.UnixListener).SetUnlinkOnClose(false) // remove does it, last of all
 	if err := os.Chmod(path, 0o600); err != nil {
-		s.Close()
-		return nil, fmt.Errorf("close the control socket to others: %w", err)
+		return nil, errors.Join(fmt.Errorf("close the control socket to others: %w", err), s.remove())
 	}
 	if s.addr != "" {
 		err = atomicfile.Replace(atomicfile.OS(), s.addr, []byte(path+"\n"), 0o600)
@@ -54,8 +54,7 @@ func listen(ws config.Workspace) (*socket, error) {
 		err = nil
 	}
 	if err != nil {
-		s.Close()
-		return nil, fmt.Errorf("say where the control socket is: %w", err)
+		return nil, errors.Join(fmt.Errorf("say where the control socket is: %w", err), s.remove())
 	}
 	return s, nil
 }
@@ -74,13 +73,18 @@ func removeSocket(path string) error {
 	return os.Remove(path)
 }
 
-// Close stops listening and removes the socket, which is what a waiting `down` looks for.
-func (s *socket) Close() error {
-	err := s.Listener.Close()
+// remove takes the socket's files away, which is what a waiting `down` looks for: it comes right before the lock is
+// released.
+func (s *socket) remove() error {
+	_ = s.Close() // the server may have closed it already
+	err := os.Remove(s.path)
 	if s.addr != "" {
 		_ = os.Remove(s.addr) // a stale one only costs the next client a failed dial
 	}
-	return err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the control socket: %w", err)
+	}
+	return nil
 }
 
 type peerKey struct{}

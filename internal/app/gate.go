@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/autonomy-team/autonomy/agent"
+	"github.com/autonomy-team/autonomy/agent/gateway"
+	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/agent/tool/terminal"
+	"github.com/autonomy-team/autonomy/internal/sandbox"
+	"github.com/autonomy-team/autonomy/team"
+)
+
+// tools is the registry of everything that works on files and commands, the same for members and for single runs.
+// execLock is .team/exec.lock for a daemon's attempts, "" else.
+func (a *App) tools(execLock string) ([]tool.Tool, error) {
+	self := a.opts.Program
+	if self == "" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find the launcher: %w", err)
+		}
+	}
+	return terminal.New(terminal.Config{
+		Sandbox: sandbox.Config{Self: self}, ExecLock: execLock,
+		Redact: func(w io.WriteCloser) io.WriteCloser { return a.redact.Writer(w) },
+	})
+}
+
+// registry is the tools a member has.
+func (a *App) registry(m team.Spec) (*tool.Registry, error) {
+	tools, err := a.tools(a.ws.ExecLock())
+	if err != nil {
+		return nil, err
+	}
+	all, err := tool.New(tools...)
+	if err != nil {
+		return nil, err
+	}
+	return all.Available(m.Toolsets), nil
+}
+
+// ToolNames names the toolsets and tools a member has, for what tasks require.
+func (a *App) ToolNames(m team.Spec) []string {
+	r, err := a.registry(m)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	seen := map[string]bool{}
+	for _, s := range r.List() {
+		if !seen[s.Toolset] {
+			seen[s.Toolset] = true
+			names = append(names, s.Toolset)
+		}
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// gate is the only way in which a job can act: the member's tools behind policy and approval.
+func (w *Workshop) gate(s *shift) (agent.Executor, error) {
+	m := s.job.Member
+	registry, err := w.app.registry(m)
+	if err != nil {
+		return nil, err
+	}
+	mode, err := gateway.ParseMode(w.modeOf(m))
+	if err != nil {
+		return nil, err
+	}
+	env := tool.Env{Workspace: w.app.ws.Root, Actor: m.Name, Role: m.Role, Run: s.log.id}
+	if t := s.job.Task; t != nil {
+		env.Task, env.Person = t.ID, t.CreatedBy == "" // the board's gate has seen to it that the workspace is trusted
+		if t.Claim != nil {
+			env.Claim = t.Claim.ID
+		}
+	}
+	return gateway.New(gateway.Config{
+		Registry: registry, Policy: gateway.Modes(mode, false), Approver: asking{s}, Env: env, Redact: w.app.redact.String,
+		Results: w.app.ws.Results(),
+		Report: func(t gateway.Trouble) {
+			w.app.opts.Report(Notice{Part: "tool", File: t.Tool, Text: t.Text})
+		},
+	})
+}
+
+// asking puts a member's questions to the people and shows meanwhile that it waits. A stop ends the wait at once: a
+// member that waits is at a safe point.
+type asking struct{ s *shift }
+
+var errStopped = errors.New("the member was stopped while it waited for an answer")
+
+// Approve is part of gateway.Approver.
+func (a asking) Approve(ctx context.Context, q gateway.Request) (gateway.Answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-a.s.job.Stop:
+			cancel(errStopped)
+		case <-done:
+		}
+	}()
+	what := q.Tool
+	if q.Purpose != "" {
+		what += ": " + q.Purpose
+	}
+	a.s.job.Progress(team.Progress{Approval: what})
+	defer a.s.job.Progress(team.Progress{Answered: true})
+	return a.s.shop.requests.Approve(ctx, q)
+}

@@ -1,0 +1,194 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/autonomy-team/autonomy/agent"
+	"github.com/autonomy-team/autonomy/agent/llm"
+	"github.com/autonomy-team/autonomy/agent/outcome"
+	"github.com/autonomy-team/autonomy/team"
+)
+
+// Work does one job of a member: one run of the loop over the member's conversation. It is part of team.Worker.
+func (w *Workshop) Work(ctx context.Context, job team.Job) agent.Report {
+	s, err := w.open(job)
+	if err != nil {
+		return broken(agent.CodeLog, err)
+	}
+	report := s.run(ctx)
+	w.spend(job.Member.Name, report.Usage)
+	if err := s.log.close(); err != nil {
+		return broken(agent.CodeLog, err)
+	}
+	return report
+}
+
+// broken is the report of a run that could not begin.
+func broken(code agent.Code, err error) agent.Report {
+	return agent.Report{Termination: agent.Failed, Code: code, Message: err.Error()}
+}
+
+// shift is one run of one member.
+type shift struct {
+	shop   *Workshop
+	job    team.Job
+	log    *runLog
+	script *agent.Transcript
+	model  llm.Client // nil = none
+}
+
+// open begins the run's log and gets the member's conversation. Without either nothing may be done.
+func (w *Workshop) open(job team.Job) (*shift, error) {
+	s := &shift{shop: w, job: job}
+	var err error
+	if s.script, err = w.scripts.of(job.Member); err != nil {
+		return nil, err
+	}
+	for _, note := range job.Notes {
+		if err := s.script.User(note); err != nil {
+			return nil, fmt.Errorf("note in the transcript of %s: %w", job.Member.Name, err)
+		}
+	}
+	if s.log, err = w.app.beginRun(func(e agent.Event) { s.heard(e) }); err != nil {
+		return nil, err
+	}
+	job.Progress(team.Progress{Run: s.log.id})
+	return s, nil
+}
+
+// heard passes an event on to who listens and keeps the member's status current.
+func (s *shift) heard(e agent.Event) {
+	if call, ok := e.Data.(agent.ModelCall); ok && call.Class == "" {
+		s.job.Progress(team.Progress{Tokens: call.Usage.Prompt + call.Usage.Completion})
+	}
+	for _, l := range s.shop.hearing(s.job.Member.Name) {
+		if l.Event != nil {
+			l.Event(e)
+		}
+	}
+}
+
+func (s *shift) delta(d llm.Delta) {
+	if d.Kind != llm.DeltaText {
+		return
+	}
+	for _, l := range s.shop.hearing(s.job.Member.Name) {
+		if l.Delta != nil {
+			l.Delta(d.Text)
+		}
+	}
+}
+
+func (s *shift) run(ctx context.Context) agent.Report {
+	cfg, err := s.config()
+	if err != nil {
+		return s.failed(err)
+	}
+	loop, err := agent.New(cfg)
+	if err != nil {
+		return s.failed(err)
+	}
+	return loop.Run(ctx, s.goal(ctx))
+}
+
+// failed ends a run that could not begin, with a word in its log.
+func (s *shift) failed(err error) agent.Report {
+	r := broken(agent.CodeHarness, err)
+	r.Run = s.log.id
+	e := agent.Event{Run: s.log.id, Actor: s.job.Member.Name, Type: agent.TypeError}
+	e.Data = agent.Fault{Kind: agent.FaultHarness, Message: err.Error()}
+	if err := s.log.Record(e); err != nil {
+		return broken(agent.CodeLog, err)
+	}
+	return r
+}
+
+func (s *shift) config() (agent.Config, error) {
+	m := s.job.Member
+	gate, err := s.shop.gate(s)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	cfg := agent.Config{
+		Run: s.log.id, Actor: m.Name, Transcript: s.script, Recorder: s.log, Executor: gate, Stop: s.job.Stop,
+		About: agent.About{Interface: "team", Mode: s.shop.modeOf(m), Provider: m.Provider, Model: m.Model},
+		Model: s.model, OnDelta: s.delta,
+	}
+	var evaluator outcome.Evaluator
+	if t := s.job.Task; t != nil {
+		book, err := runbookOf(*t)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Proposers = append(cfg.Proposers, book)
+		evaluator.Verify = verifier(gate, t.Verify)
+	}
+	cfg.Evaluator = evaluator
+	if s.model != nil { // mail of a member without a model is stored by the team itself
+		cfg.Mail = letterbox{s.job}
+	}
+	return cfg, nil
+}
+
+// modeOf is the member's mode: its own if it was given one, else the team's.
+func (w *Workshop) modeOf(m team.Spec) string {
+	if m.Mode != "" {
+		return m.Mode
+	}
+	return w.cfg.Mode
+}
+
+func (s *shift) goal(ctx context.Context) agent.Goal {
+	g := agent.Goal{Entered: func() error { return s.job.Entered(ctx) }}
+	if s.job.Entered == nil {
+		g.Entered = nil
+	}
+	switch s.job.Kind {
+	case team.TaskJob:
+		t := s.job.Task
+		g.Kind, g.Subject, g.Description, g.Verify, g.Task = agent.KindTask, t.Subject, t.Description, t.Verify, t.ID
+		if t.Claim != nil {
+			g.Claim = t.Claim.ID
+		}
+		g.Text = agent.ClaimedText(t.ID, t.Subject, t.Description, s.shop.app.before(*t))
+	case team.MailJob:
+		g.Kind = agent.KindMail
+		g.Mail = &agent.Delivery{Letters: letters(s.job.Mail)}
+	case team.PromptJob:
+		g.Kind, g.Subject, g.Text = agent.KindPrompt, firstLine(s.job.Text), s.job.Text
+	case team.LineJob:
+		g.Kind, g.Subject, g.Text = agent.KindLine, firstLine(s.job.Text), s.job.Text
+	}
+	if s.job.Round > 0 {
+		g.Mail, g.Text = nil, nudge(s.job)
+	}
+	return g
+}
+
+// nudge opens a further round: what is to be done is in the conversation already.
+func nudge(job team.Job) string {
+	if job.Kind == team.TaskJob {
+		return fmt.Sprintf("Task #%d is still yours and not finished. Go on with it; when it is done call complete_task.", job.Task.ID)
+	}
+	return "Go on."
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// letterbox is the mail of a job as the loop polls it.
+type letterbox struct{ job team.Job }
+
+func (l letterbox) Poll(ctx context.Context) (agent.Delivery, bool, error) {
+	d, err := l.job.Receive(ctx)
+	if err != nil || len(d.Messages) == 0 {
+		return agent.Delivery{}, false, err
+	}
+	return agent.Delivery{Letters: letters(d.Messages), Ack: func() error { return d.Ack(ctx) }}, true, nil
+}
+
+func (l letterbox) Interrupts() <-chan struct{} { return l.job.Interrupt }

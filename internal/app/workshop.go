@@ -1,0 +1,160 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent"
+	"github.com/autonomy-team/autonomy/agent/gateway"
+	"github.com/autonomy-team/autonomy/agent/llm"
+	"github.com/autonomy-team/autonomy/inbox"
+	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/team"
+)
+
+// WorkshopConfig is what a daemon was told on its command line.
+type WorkshopConfig struct {
+	Team autonomy.TeamName // "" = the settings, else "default"
+	Mode string            // "" = the settings, else "auto"
+}
+
+// Workshop is what the members of one daemon work with: conversations, tools behind the gateway, models, run logs. It
+// is the supervisor's team.Worker and team.Transcripts. All methods may be called from any goroutine.
+type Workshop struct {
+	app     *App
+	cfg     WorkshopConfig
+	scripts *transcripts
+
+	requests *gateway.Requests
+
+	mu        sync.Mutex
+	crew      *team.Supervisor // set by Attach, before any job
+	used      map[autonomy.AgentName]llm.Usage
+	listeners map[autonomy.AgentName][]*Listener
+}
+
+// Listener hears a member's run while it goes on. Both functions are called on the run's goroutine and may be nil.
+type Listener struct {
+	Event func(agent.Event)
+	Delta func(text string)
+}
+
+// Workshop makes the workshop of a daemon.
+func (a *App) Workshop(cfg WorkshopConfig) (*Workshop, error) {
+	if cfg.Team == "" {
+		cfg.Team = "default"
+	}
+	if cfg.Mode == "" {
+		cfg.Mode = "auto"
+	}
+	w := &Workshop{
+		app: a, cfg: cfg, used: map[autonomy.AgentName]llm.Usage{}, listeners: map[autonomy.AgentName][]*Listener{},
+	}
+	w.scripts = &transcripts{
+		ws: a.ws, now: a.opts.Now, head: w.head, report: a.opts.Report, open: map[autonomy.AgentName]*conversation{},
+	}
+	requests, err := gateway.OpenRequests(gateway.RequestsConfig{Path: a.ws.Requests(), Now: a.opts.Now})
+	if requests == nil {
+		return nil, fmt.Errorf("open the approval requests: %w", err)
+	}
+	if err != nil { // some file can't be read; the others work
+		a.opts.Report(Notice{Part: "approvals", File: a.ws.Requests(), Text: err.Error()})
+	}
+	w.requests = requests
+	return w, nil
+}
+
+// Attach tells the workshop whose members it serves. It is called once, before the team runs.
+func (w *Workshop) Attach(crew *team.Supervisor) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crew = crew
+}
+
+// Close makes the conversations durable. No job may be running.
+func (w *Workshop) Close() error { return w.scripts.close() }
+
+// Team is the team's name, Mode its mode.
+func (w *Workshop) Team() autonomy.TeamName { return w.cfg.Team }
+
+// Mode is the mode that members have unless they were spawned with a narrower one.
+func (w *Workshop) Mode() string { return w.cfg.Mode }
+
+// Store is part of team.Transcripts.
+func (w *Workshop) Store(ctx context.Context, member team.Spec, mail []inbox.Message) ([]inbox.Message, error) {
+	return w.scripts.Store(ctx, member, mail)
+}
+
+// Reset is part of team.Transcripts.
+func (w *Workshop) Reset(ctx context.Context, name autonomy.AgentName) error {
+	return w.scripts.Reset(ctx, name)
+}
+
+// Usage is what models have cost since the daemon started, in all and by member.
+func (w *Workshop) Usage() (total control.Usage, of map[autonomy.AgentName]control.Usage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of = map[autonomy.AgentName]control.Usage{}
+	var sum llm.Usage
+	for name, u := range w.used {
+		of[name] = wireUsage(u)
+		sum = sum.Add(u)
+	}
+	return wireUsage(sum), of
+}
+
+func wireUsage(u llm.Usage) control.Usage {
+	return control.Usage{
+		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, Cost: u.Cost, CostKnown: u.CostKnown,
+	}
+}
+
+func (w *Workshop) spend(name autonomy.AgentName, u llm.Usage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.used[name] = w.used[name].Add(u)
+}
+
+// Follow lets l hear the runs of a member until stop is called.
+func (w *Workshop) Follow(name autonomy.AgentName, l Listener) (stop func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mine := &l
+	w.listeners[name] = append(w.listeners[name], mine)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.listeners[name] = slices.DeleteFunc(slices.Clone(w.listeners[name]), func(o *Listener) bool { return o == mine })
+	}
+}
+
+func (w *Workshop) hearing(name autonomy.AgentName) []*Listener {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.listeners[name]
+}
+
+// head is what stands at the head of a member's conversation that begins today.
+func (w *Workshop) head(spec team.Spec) agent.Head {
+	id := agent.Identity{Name: spec.Name, Role: spec.Role, Team: w.cfg.Team}
+	prompt := agent.Prompt{Identity: &id, Workspace: w.app.ws.Root}
+	return agent.Head{Identity: &id, System: prompt.System()}
+}
+
+// Key names the account behind a member's model: members with the same one share its limits and its back-off.
+func (w *Workshop) Key(spec team.Spec) string { return spec.Provider + " " + spec.BaseURL }
+
+// Resolve completes a spec by the settings and refuses what can't be: a mode that only `up` may give, a model that is
+// not there.
+func (w *Workshop) Resolve(spec team.Spec) (team.Spec, error) {
+	if spec.Mode == "full" {
+		return spec, control.Errorf(control.CodeInvalid, "mode full is given by up or run alone")
+	}
+	return spec, nil
+}
+
+// Trust says whether the workspace may act.
+func (w *Workshop) Trust(context.Context) control.Trust { return control.Trust{Trusted: true} }
