@@ -12,9 +12,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Purpose is embedded in the arguments of every tool that changes something: why the call is made, for the record and
+// Mutating is embedded in the arguments of every tool that changes something: why the call is made, for the record and
 // for the person who is asked. It decides nothing.
-type Purpose struct {
+type Mutating struct {
 	Purpose string `json:"purpose,omitempty" jsonschema:"why, in one line"`
 }
 

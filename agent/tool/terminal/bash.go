@@ -75,7 +75,7 @@ type bash struct{ config Config }
 type bashArgs struct {
 	Command string `json:"command" jsonschema:"the command line, run by bash in the working directory"`
 	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds until it is ended, 1 to 3600; 600 if absent"`
-	tool.Purpose
+	tool.Mutating
 }
 
 func (*bash) Spec() tool.Spec {
@@ -213,4 +213,17 @@ func (*bash) Verify(_ context.Context, _ tool.Call, r tool.Result) (bool, string
 		return false, "no exit status"
 	}
 	return *r.Exit == 0 && !r.IsError, fmt.Sprintf("exit status %d", *r.Exit)
+}
+
+// Limit is the deadline of the command and what the launcher needs to end it.
+func (*bash) Limit(call tool.Call) time.Duration {
+	args, err := tool.Decode[bashArgs](call.Arguments)
+	if err != nil {
+		return DefaultTimeout
+	}
+	limit, err := deadline(args.Timeout, call.Timeout)
+	if err != nil {
+		return DefaultTimeout
+	}
+	return limit + sandbox.Grace
 }
