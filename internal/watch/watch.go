@@ -25,7 +25,7 @@ const window = 50 * time.Millisecond
 // State says how changes are noticed.
 type State struct {
 	Events bool   // false = only by the owner's poll
-	Reason string // why there are no events, or for which folder; "" = all is well
+	Reason string // why there are none, or not all of them; "" = all is well
 }
 
 // Config describes a watcher. Both functions are called on the goroutine of Serve, one at a time.
@@ -49,7 +49,8 @@ type source interface {
 
 // folder is a folder to watch. info is that of the inode that is being watched, nil if none is.
 type folder struct {
-	info os.FileInfo
+	info   os.FileInfo
+	remote string // the network file system it is on
 }
 
 // Watcher watches folders. Its methods are safe for any goroutine.
@@ -249,8 +250,12 @@ func (w *Watcher) review() {
 	}
 	w.state = State{Events: true}
 	for _, dir := range slices.Sorted(maps.Keys(w.folders)) { // sorted, so that one reason stays the one that is shown
-		if err := w.reviewFolder(dir, w.folders[dir]); err != nil && w.state.Events {
+		f := w.folders[dir]
+		if err := w.reviewFolder(dir, f); err != nil && w.state.Events {
 			w.state = State{Reason: reason("watch "+dir, err)}
+		}
+		if f.remote != "" && w.state.Reason == "" {
+			w.state.Reason = dir + " is on " + f.remote + ": what other machines change shows at the poll"
 		}
 	}
 }
@@ -280,7 +285,7 @@ func (w *Watcher) reviewFolder(dir string, f *folder) error {
 		return err
 	}
 	// Were it replaced between the two calls, the inodes would differ at the next poll.
-	f.info = info
+	f.info, f.remote = info, Remote(dir)
 	w.fresh[dir] = true
 	return nil
 }

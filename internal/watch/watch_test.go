@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -229,7 +230,34 @@ func TestWhatIsNoFolderIsPolled(t *testing.T) {
 	l.expect(file, "")
 }
 
-// The real queue of the kernel overflows here where rights and limits allow; in any case no change is missed for good.
+// The listener sleeps while files are made, until the queue of the kernel is full and drops what follows.
+func TestOverflowOfTheKernelsQueue(t *testing.T) {
+	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Skip("no inotify here")
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil || limit > 20_000 {
+		t.Skipf("the queue takes %q events, too many to fill", data)
+	}
+	dir := t.TempDir()
+	l := listen(t, nil, dir)
+	l.expect(dir, "")
+	l.mu.Lock() // Serve waits for it
+	for i := range limit + 5000 {
+		f, err := os.Create(filepath.Join(dir, strconv.Itoa(i)))
+		if err != nil {
+			l.mu.Unlock()
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	l.mu.Unlock()
+	l.expect(dir, "")
+	write(t, filepath.Join(dir, "after"))
+	l.expect(dir, "after")
+}
+
 func TestBurstIsNotMissed(t *testing.T) {
 	dir := t.TempDir()
 	l := listen(t, nil, dir)
