@@ -15,7 +15,7 @@ type Config struct {
 	// FS is the disk; nil is the real one.
 	FS atomicfile.FS
 	// Alive reports whether the daemon of an instance lives. Reap needs it; without it every instance counts as alive.
-	// It is asked under no lock.
+	// It may be asked while the board's side lock is held, so it must not come back to the board.
 	Alive func(autonomy.InstanceID) bool
 	// Gate may refuse tasks; nil admits all.
 	Gate Gate

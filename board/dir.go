@@ -2,62 +2,136 @@ package board
 
 import (
 	"context"
-	"errors"
+	"hash/maphash"
+	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/internal/atomicfile"
+	"github.com/autonomy-team/autonomy/internal/filelock"
 )
 
-// Dir is a board in a folder. All methods may be called from any goroutine.
-type Dir struct{ cfg Config }
+const (
+	lockName    = ".lock"
+	markName    = ".highwater"
+	archiveName = "archive"
+)
 
-// Open validates the configuration. Nothing is read before Refresh or Settle.
+// Dir is a board in a folder: one snapshot of its files, shared by all who ask, and the verbs that change them. All
+// methods may be called from any goroutine. It starts none that outlive a call.
+//
+// Three locks, never taken in another order: polling (one full look at a time), the side lock of the folder (around
+// compare and rename), mu (around the snapshot, never around the disk or a call to the outside).
+type Dir struct {
+	cfg  Config
+	fs   atomicfile.FS
+	lock *filelock.Lock
+	seed maphash.Seed
+
+	polling sync.Mutex
+	folder  fileStamp // of the folder at the last listing; guarded by polling
+	listed  time.Time
+	archive fileStamp // of the archive folder when missing blockers were last looked for there
+	filed   time.Time
+	gateGen uint64
+	loaded  bool            // guarded by polling
+	cursor  autonomy.TaskID // the rotating share ended here
+
+	counted map[string]fileStamp // of the folders whose ids were counted; guarded by the side lock
+	swept   time.Time            // guarded by the side lock
+
+	mu       sync.Mutex
+	index    index
+	odd      map[string]*oddity       // names that are task files by their form and give no id
+	lookups  map[autonomy.TaskID]bool // blockers to be looked for in the archive
+	revisit  map[autonomy.TaskID]bool // to be looked at in the next poll whatever the stamp
+	doubts   map[autonomy.TaskID]bool // records with a doubt
+	attempts map[autonomy.TaskID]*attempt
+	claiming map[autonomy.AgentName]bool
+	mine     map[autonomy.InstanceID]bool // instances that claimed through this Dir
+	changed  map[autonomy.TaskID]bool     // since the last Changes
+	lost     []*LostError                 // since the last Changes
+	notices  []Notice                     // not delivered yet
+	unsynced map[Ref]Task                 // finished in the file, but the folder could not be synced
+	mark     autonomy.TaskID              // at least this is in the mark file
+	listing  uint64
+}
+
+// oddity is a file whose name gives no id: task_007.json.
+type oddity struct {
+	err  *InvalidError
+	list uint64
+}
+
+// attempt is a claim made through this Dir, until it was finished or its member has stopped. No other attempt at the
+// task starts while it is there, whatever people do to the file.
+type attempt struct {
+	Ref
+	by       autonomy.AgentName
+	instance autonomy.InstanceID
+	lost     *LostError // once set it stays: the member was told, and is stopping
+}
+
+// Open validates the configuration. Nothing is read before Refresh, Settle, or a verb that needs the board.
 func Open(cfg Config) (*Dir, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{cfg: cfg}, nil
+	d := &Dir{
+		cfg:      cfg,
+		fs:       cfg.FS,
+		lock:     filelock.New(filepath.Join(cfg.Path, lockName)),
+		seed:     maphash.MakeSeed(),
+		counted:  map[string]fileStamp{},
+		index:    newIndex(),
+		odd:      map[string]*oddity{},
+		lookups:  map[autonomy.TaskID]bool{},
+		revisit:  map[autonomy.TaskID]bool{},
+		doubts:   map[autonomy.TaskID]bool{},
+		attempts: map[autonomy.TaskID]*attempt{},
+		claiming: map[autonomy.AgentName]bool{},
+		mine:     map[autonomy.InstanceID]bool{},
+		changed:  map[autonomy.TaskID]bool{},
+		unsynced: map[Ref]Task{},
+	}
+	return d, nil
 }
 
-var errUnbuilt = errors.New("not built yet")
+func (d *Dir) path(name string) string { return filepath.Join(d.cfg.Path, name) }
 
-func (d *Dir) Refresh(ctx context.Context, names ...string) (Changes, error) { return Changes{}, errUnbuilt }
-func (d *Dir) Recheck(ctx context.Context) (Changes, error)                  { return Changes{}, errUnbuilt }
-func (d *Dir) Settle(ctx context.Context) error                              { return errUnbuilt }
-func (d *Dir) List() []Entry                                                 { return nil }
-func (d *Dir) Get(id autonomy.TaskID) (Entry, error)                         { return Entry{}, errUnbuilt }
-func (d *Dir) Stuck() []autonomy.TaskID                                      { return nil }
-func (d *Dir) Create(ctx context.Context, draft Draft) (Task, error)         { return Task{}, errUnbuilt }
-func (d *Dir) Claim(ctx context.Context, id autonomy.TaskID, who Claimant) (Task, error) {
-	return Task{}, errUnbuilt
+// now is the time as it is written: in UTC, to the millisecond.
+func (d *Dir) now() time.Time { return d.cfg.Now().UTC().Truncate(time.Millisecond) }
+
+func (d *Dir) alive(instance autonomy.InstanceID) bool {
+	return d.cfg.Alive == nil || d.cfg.Alive(instance)
 }
-func (d *Dir) ClaimNext(ctx context.Context, who Claimant) (Task, error) { return Task{}, errUnbuilt }
-func (d *Dir) Eligible(id autonomy.TaskID, who Claimant) (bool, string)  { return false, "" }
-func (d *Dir) BestFor(who Claimant) (autonomy.TaskID, bool)              { return 0, false }
-func (d *Dir) Own(name autonomy.AgentName, instance autonomy.InstanceID) (Task, bool) {
-	return Task{}, false
+
+// load reads the board if nobody has yet.
+func (d *Dir) load(ctx context.Context) error {
+	d.polling.Lock()
+	loaded := d.loaded
+	d.polling.Unlock()
+	if loaded {
+		return nil
+	}
+	_, err := d.Refresh(ctx)
+	return err
 }
-func (d *Dir) Finish(ctx context.Context, ref Ref, end End) (Task, error) { return Task{}, errUnbuilt }
-func (d *Dir) Stopped(ctx context.Context, ref Ref) error                 { return errUnbuilt }
-func (d *Dir) Lost(ref Ref) error                                         { return nil }
-func (d *Dir) Reap(ctx context.Context) ([]Reaped, error)                 { return nil, errUnbuilt }
-func (d *Dir) ClaimByPerson(ctx context.Context, id autonomy.TaskID, name autonomy.AgentName) (Task, error) {
-	return Task{}, errUnbuilt
+
+// tell queues a notice; mu is held.
+func (d *Dir) tell(kind NoticeKind, path string, id autonomy.TaskID, text string) {
+	d.notices = append(d.notices, Notice{Kind: kind, Path: path, ID: id, Text: text})
 }
-func (d *Dir) Complete(ctx context.Context, id autonomy.TaskID, result Result) (Task, error) {
-	return Task{}, errUnbuilt
-}
-func (d *Dir) Release(ctx context.Context, id autonomy.TaskID) (Task, error) { return Task{}, errUnbuilt }
-func (d *Dir) Retry(ctx context.Context, id autonomy.TaskID) (Task, error)   { return Task{}, errUnbuilt }
-func (d *Dir) Cancel(ctx context.Context, id autonomy.TaskID) (Task, error)  { return Task{}, errUnbuilt }
-func (d *Dir) Assign(ctx context.Context, id autonomy.TaskID, name autonomy.AgentName) (Task, error) {
-	return Task{}, errUnbuilt
-}
-func (d *Dir) Edit(ctx context.Context, id autonomy.TaskID, patch Patch) (Task, error) {
-	return Task{}, errUnbuilt
-}
-func (d *Dir) Archive(ctx context.Context, ids ...autonomy.TaskID) error { return errUnbuilt }
-func (d *Dir) Check(ctx context.Context) ([]Checked, error)              { return nil, errUnbuilt }
-func (d *Dir) Explain(id autonomy.TaskID, members []Claimant) (Explanation, error) {
-	return Explanation{}, errUnbuilt
+
+// deliver hands queued notices to Report. Every method that may have queued one ends with it, under no lock.
+func (d *Dir) deliver() {
+	d.mu.Lock()
+	notices := d.notices
+	d.notices = nil
+	d.mu.Unlock()
+	for _, n := range notices {
+		d.cfg.Report(n)
+	}
 }

@@ -51,13 +51,25 @@ func (e *InvalidError) where() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
 }
 
+// UnreadableError says that the disk refused to give a task's file. The file may be in order.
+type UnreadableError struct {
+	ID  autonomy.TaskID
+	Err error
+}
+
+func (e *UnreadableError) Error() string { return fmt.Sprintf("read task %d: %v", e.ID, e.Err) }
+
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // NotReadyError says why a task cannot be claimed or completed now. It is ErrNotReady.
 type NotReadyError struct {
 	ID     autonomy.TaskID
 	Reason string
 }
 
-func (e *NotReadyError) Error() string { return fmt.Sprintf("task %d is not ready: %s", e.ID, e.Reason) }
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("task %d is not ready: %s", e.ID, e.Reason)
+}
 
 // Is makes errors.Is(err, ErrNotReady) true.
 func (e *NotReadyError) Is(target error) bool { return target == ErrNotReady }

@@ -43,6 +43,7 @@ type Facts struct {
 	Unreadable string             // the disk's words
 	Refused    string             // the gate's words, "" = admitted
 	Stopping   autonomy.AgentName // the member whose attempt has not ended, "" = none
+	Acyclic    bool               // the caller knows that the task is in no ring, which spares the search
 }
 
 // Ready decides the readiness of one task. It is the one predicate that claim, list, explain and complete share.
@@ -64,7 +65,7 @@ func Ready(t Task, facts Facts, g *Graph, now time.Time) Readiness {
 	case t.Held != nil:
 		return no(KindHeld, "held: %s", t.Held.Reason)
 	}
-	if kind, reason := blocked(t.ID, g); kind != "" {
+	if kind, reason := blocked(t.ID, g, facts.Acyclic); kind != "" {
 		return no(kind, "%s", reason)
 	}
 	if facts.Stopping != "" {
@@ -79,7 +80,7 @@ func Ready(t Task, facts Facts, g *Graph, now time.Time) Readiness {
 }
 
 // blocked answers what the dependencies say, "" when all are completed.
-func blocked(id autonomy.TaskID, g *Graph) (Kind, string) {
+func blocked(id autonomy.TaskID, g *Graph, acyclic bool) (Kind, string) {
 	var missing, waiting, dead []string
 	for _, b := range g.Blockers(id) {
 		switch state := g.State(b); state {
@@ -95,8 +96,10 @@ func blocked(id autonomy.TaskID, g *Graph) (Kind, string) {
 	if len(missing)+len(waiting)+len(dead) == 0 {
 		return "", ""
 	}
-	if cycle := g.Cycle(id); cycle != nil {
-		return KindCycle, "cycle: " + path(cycle)
+	if !acyclic {
+		if cycle := g.Cycle(id); cycle != nil {
+			return KindCycle, "cycle: " + arrows(cycle)
+		}
 	}
 	switch {
 	case missing != nil:
@@ -119,8 +122,8 @@ func statusReason(t Task) string {
 	return string(t.Status)
 }
 
-// path renders 4 → 5 → 4.
-func path(ids []autonomy.TaskID) string {
+// arrows renders 4 → 5 → 4.
+func arrows(ids []autonomy.TaskID) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
 		words[i] = fmt.Sprint(id)
