@@ -37,6 +37,15 @@ func TestTheHouseKeepsItsRules(t *testing.T) {
 	}
 }
 
+// A file that was renamed must not slip out of the rule that names it.
+func TestPureFilesAreThere(t *testing.T) {
+	for _, name := range pureFiles() {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Every rule has a small tree in testdata in which it is broken. The lines "want FILE:LINE" above the files name all the
 // places; whatever else stands there is allowed.
 func TestPlantedViolationsAreFound(t *testing.T) {

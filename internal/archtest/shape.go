@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -41,6 +42,11 @@ func shapeRules() []Rule {
 			Name:   "machine path",
 			Reason: "the project must read and run the same on every machine",
 			check:  checkMachinePath,
+		},
+		{
+			Name:   "link",
+			Reason: "a link that leads nowhere tells the reader that nobody reads here",
+			check:  checkLinks,
 		},
 	}
 }
@@ -138,6 +144,28 @@ func checkMachinePath(t *Tree) (found []Violation) {
 		for i, line := range bytes.Split(text, []byte("\n")) {
 			if m := pattern.Find(line); m != nil {
 				found = append(found, Violation{name, i + 1, fmt.Sprintf("names the machine path %q", bytes.TrimSpace(m))})
+			}
+		}
+	}
+	return found
+}
+
+// checkLinks looks for relative links in Markdown whose file is not there. Anchors and other sites are not followed.
+func checkLinks(t *Tree) (found []Violation) {
+	link := regexp.MustCompile(`\]\(([^)\s#]+)(#[^)\s]*)?\)`)
+	for name, text := range t.texts {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			for _, m := range link.FindAllStringSubmatch(line, -1) {
+				target := path.Join(path.Dir(name), m[1])
+				if strings.Contains(m[1], ":") {
+					continue
+				}
+				if _, err := fs.Stat(t.fsys, target); err != nil {
+					found = append(found, Violation{name, i + 1, "links to " + m[1] + ", which is not there"})
+				}
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 // Tree is the source of a module.
 type Tree struct {
+	fsys     fs.FS
 	module   string
 	fset     *token.FileSet
 	packages map[string]*Package
@@ -43,7 +44,7 @@ type imported struct {
 // Load reads the module called module whose root folder is fsys. Hidden folders, testdata, and the separate module of
 // the tools are left out.
 func Load(fsys fs.FS, module string) (*Tree, error) {
-	t := &Tree{module: module, fset: token.NewFileSet(), packages: map[string]*Package{}, texts: map[string][]byte{}}
+	t := &Tree{fsys: fsys, module: module, fset: token.NewFileSet(), packages: map[string]*Package{}, texts: map[string][]byte{}}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
