@@ -129,12 +129,12 @@ func (r *Requests) open(q Request) (*entry, error) {
 	now := r.cfg.Now()
 	r.prune(now)
 	q.Arguments = canonical(q.Arguments)
+	if q.Kind == "" {
+		q.Kind = KindTool
+	}
 	e := r.equal(q, now)
 	if e == nil {
 		q.ID, q.CreatedAt, q.State = ulid.New(), now.UTC(), Open
-		if q.Kind == "" {
-			q.Kind = KindTool
-		}
 		e = &entry{Request: q, answered: make(chan struct{})}
 	}
 	if e.State == Open {
