@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/slash"
+	"github.com/autonomy-team/autonomy/internal/visible"
+)
+
+func newApprovalsCmd(s *Streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "approvals",
+		Short:   "List what members ask leave for",
+		GroupID: "look",
+		Args:    words(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			daemon, err := s.daemon(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer daemon.Close()
+			list, err := daemon.Approvals(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return s.json(list)
+			}
+			slash.Approvals(s.Out, list, time.Now())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// newAnswerCmd makes `approve` and `deny`.
+func newAnswerCmd(s *Streams, verb, done, short string, approve bool) *cobra.Command {
+	var feedback string
+	cmd := &cobra.Command{
+		Use:     verb + " ID",
+		Short:   short,
+		GroupID: "look",
+		Args:    words(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			daemon, err := s.daemon(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer daemon.Close()
+			got, err := daemon.Answer(cmd.Context(), control.Answer{ID: args[0], Approve: approve, Feedback: feedback})
+			if err != nil {
+				return err
+			}
+			s.print("%s", fmt.Sprintf("%s %s (%s)", done, visible.Line(got.ID), visible.Line(got.Member)))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&feedback, "feedback", "", "a word to the member")
+	return cmd
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/board"
+	"github.com/autonomy-team/autonomy/inbox"
+	"github.com/autonomy-team/autonomy/internal/app"
+	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/slash"
+	"github.com/autonomy-team/autonomy/internal/visible"
+)
+
+type chatOptions struct {
+	noStart, quiet           bool
+	provider, model, baseURL string
+}
+
+func newChatCmd(s *Streams) *cobra.Command {
+	var o chatOptions
+	cmd := &cobra.Command{
+		Use:     "chat",
+		Short:   "Talk to the lead and watch the team, line by line",
+		GroupID: "team",
+		Long: `Talk to the lead and watch the team. A line is said to the lead, who needs a model; a line that begins with a
+slash is a command: /help lists them. What happens in the team appears as it happens. Lines may be piped in.`,
+		Example: "  autonomy chat\n  printf '/tasks\\n/team\\n' | autonomy chat",
+		Args:    words(0, 0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runChat(cmd.Context(), s, o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.noStart, "no-start", false, "do not start a daemon")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not show what happens in the team")
+	f.StringVar(&o.provider, "provider", "", "model provider of the lead")
+	f.StringVar(&o.model, "model", "", "model of the lead")
+	f.StringVar(&o.baseURL, "base-url", "", "base URL of an OpenAI-compatible server for the lead")
+	return cmd
+}
+
+func runChat(ctx context.Context, s *Streams, o chatOptions) error {
+	daemon, err := s.ensureDaemon(ctx, o.noStart)
+	if err != nil {
+		return err
+	}
+	defer daemon.Close()
+	a, err := s.app()
+	if err != nil {
+		return err
+	}
+	session := &slash.Session{
+		Daemon: daemon, Files: chatFiles{a}, Out: s.Out, Now: time.Now,
+		Provider: o.provider, Model: o.model, BaseURL: o.baseURL,
+	}
+	prompt := ""
+	if s.interactive() {
+		prompt = "> "
+		s.say("team chat; /help lists the commands, /quit leaves")
+	}
+	if !o.quiet {
+		stop := followEvents(ctx, s, daemon)
+		defer stop()
+	}
+	return converse(ctx, s, session, prompt)
+}
+
+// converse reads lines until the input ends or the person leaves. A line that fails is reported; the next one is read.
+// Without a person at the other end the exit status tells whether any line failed.
+func converse(ctx context.Context, s *Streams, session *slash.Session, prompt string) error {
+	lines := bufio.NewReaderSize(s.In, 64<<10)
+	failed := false
+	for {
+		fmt.Fprint(s.Err, prompt)
+		line, readErr := lines.ReadString('\n')
+		err := session.Do(ctx, line)
+		switch {
+		case errors.Is(err, slash.ErrQuit):
+			return chatEnd(failed, prompt)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = true
+			report(s, err)
+		}
+		if readErr != nil {
+			if !errors.Is(readErr, io.EOF) {
+				return fmt.Errorf("read a line: %w", readErr)
+			}
+			return chatEnd(failed, prompt)
+		}
+	}
+}
+
+func chatEnd(failed bool, prompt string) error {
+	if failed && prompt == "" {
+		return silent(ExitFailed)
+	}
+	return nil
+}
+
+// followEvents shows what happens in the team until stop is called.
+func followEvents(ctx context.Context, s *Streams, daemon *control.Client) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	following.Go(func() {
+		err := daemon.Events(ctx, -1, func(e control.Event) error {
+			s.say("· %s", slash.EventLine(e))
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			s.say("· no more events: %s", visible.Line(err.Error()))
+		}
+	})
+	return func() {
+		cancel()
+		following.Wait()
+	}
+}
+
+// chatFiles is the workspace as the slash commands see it.
+type chatFiles struct{ app *app.App }
+
+func (f chatFiles) Tasks(ctx context.Context) ([]board.Entry, func(board.Entry) string, error) {
+	b, err := f.app.Board()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.Settle(ctx); err != nil {
+		return nil, nil, fmt.Errorf("read the board: %w", err)
+	}
+	return b.List(), f.app.Remark(ctx, b), nil
+}
+
+func (f chatFiles) AddTask(ctx context.Context, subject string) (board.Task, error) {
+	b, err := f.app.Board()
+	if err != nil {
+		return board.Task{}, err
+	}
+	if err := b.Settle(ctx); err != nil {
+		return board.Task{}, fmt.Errorf("read the board: %w", err)
+	}
+	return b.Create(ctx, board.Draft{Subject: subject})
+}
+
+func (f chatFiles) Mailbox(ctx context.Context, name autonomy.AgentName) ([]inbox.Listed, error) {
+	return f.app.Mailbox(ctx, name, 20, false)
+}
+
+func (f chatFiles) Runs(ctx context.Context, w io.Writer) error {
+	runs, err := f.app.Runs(ctx, 10)
+	if err != nil {
+		return err
+	}
+	return writeRuns(w, runs, time.Now())
+}

@@ -1,0 +1,121 @@
+// Package cli is the command line: it parses, calls one function of the parts below, and prints. Errors become exit
+// statuses and advice in one place, report.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/autonomy-team/autonomy/internal/visible"
+)
+
+// Main runs one command line and returns its exit status. It is the only place where errors become statuses and
+// advice.
+func Main(ctx context.Context, args []string, streams Streams) int {
+	root := newRoot(&streams)
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	return report(&streams, root.ExecuteContext(ctx))
+}
+
+// report prints what went wrong, with advice, and maps it to the exit status.
+func report(streams *Streams, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	code, hint := classify(err)
+	if text := err.Error(); text != "" {
+		streams.say("autonomy: %s", visible.Block(strings.TrimSpace(text)))
+	}
+	if hint != "" {
+		streams.say("  %s", visible.Block(hint))
+	}
+	return code
+}
+
+func newRoot(s *Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "autonomy",
+		Short: "Run a team of agents on a board of plain JSON files",
+		Long: `autonomy runs a team of agents on a board of plain JSON files.
+
+Drop .tasks/task_N.json, or use 'autonomy task add'. An idle teammate claims the task exactly once, works it,
+proves the result and looks for the next. Nobody assigns work, and without a model the team still executes
+tasks that spell out their steps.`,
+		Example: `  autonomy init --examples           make the folders and an example board
+  autonomy team spawn alice coder    start a teammate (and the daemon, if needed)
+  autonomy task list                 look at the board
+  autonomy wait --all                wait until everything is done
+  autonomy down                      stop the daemon`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          needVerb,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.PersistentFlags().StringVarP(&s.Dir, "directory", "C", s.Dir, "work as if started in `DIR`")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return s.enter() }
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &failure{code: ExitUsage, err: err, hint: fmt.Sprintf("see '%s --help'", cmd.CommandPath())}
+	})
+	root.AddGroup(
+		&cobra.Group{ID: "start", Title: "Start and stop:"},
+		&cobra.Group{ID: "board", Title: "The board:"},
+		&cobra.Group{ID: "team", Title: "The team:"},
+		&cobra.Group{ID: "look", Title: "Look and decide:"},
+	)
+	root.SetHelpCommandGroupID("look")
+	root.SetCompletionCommandGroupID("look")
+	addCommands(root, s)
+	return root
+}
+
+// enter makes the directory of -C absolute, so that later steps do not depend on the process's own.
+func (s *Streams) enter() error {
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return fmt.Errorf("resolve directory %s: %w", s.Dir, err)
+	}
+	s.Dir = dir
+	return nil
+}
+
+// group makes a command that only has subcommands: alone it shows its help, with an unknown word it says so.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = needVerb
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+func needVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	hint := fmt.Sprintf("see '%s --help'", cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0])
+	}
+	return &failure{code: ExitUsage, err: fmt.Errorf("unknown command %q for '%s'", args[0], cmd.CommandPath()), hint: hint}
+}
+
+// words checks how many words a command takes, and says which when the number is wrong.
+func words(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		problem := "a word is missing"
+		if len(args) > least {
+			problem = fmt.Sprintf("unexpected %q", args[len(args)-1])
+		}
+		return &failure{code: ExitUsage, err: errors.New(problem), hint: "usage: " + cmd.UseLine()}
+	}
+}

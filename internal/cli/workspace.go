@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/autonomy-team/autonomy/board"
+	"github.com/autonomy-team/autonomy/internal/app"
+	"github.com/autonomy-team/autonomy/internal/config"
+	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/visible"
+)
+
+// workspace finds the workspace of the working directory.
+func (s *Streams) workspace() (config.Workspace, error) { return config.FindWorkspace(s.Dir) }
+
+// app opens the workspace for a command that works in process.
+func (s *Streams) app() (*app.App, error) {
+	ws, err := s.workspace()
+	if err != nil {
+		return nil, err
+	}
+	return app.Open(app.Options{Workspace: ws, Getenv: s.Getenv})
+}
+
+// board opens the workspace and reads its board once.
+func (s *Streams) board(ctx context.Context) (*board.Dir, *app.App, error) {
+	a, err := s.app()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := a.Board()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.Settle(ctx); err != nil {
+		return nil, nil, fmt.Errorf("read the board: %w", err)
+	}
+	return b, a, nil
+}
+
+// daemon returns a client of the running daemon, or control.ErrNotRunning.
+func (s *Streams) daemon(ctx context.Context) (*control.Client, error) {
+	ws, err := s.workspace()
+	if err != nil {
+		return nil, err
+	}
+	return control.Dial(ctx, ws)
+}
+
+// ensureDaemon is daemon, but starts one when none runs, after asking for trust where it is missing.
+func (s *Streams) ensureDaemon(ctx context.Context, noStart bool) (*control.Client, error) {
+	ws, err := s.workspace()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.consent(ctx); err != nil {
+		return nil, err
+	}
+	if noStart {
+		return control.Dial(ctx, ws)
+	}
+	client, _, err := control.Ensure(ctx, ws, control.StartOptions{Say: func(text string) { s.say("autonomy: %s", visible.Line(text)) }})
+	return client, err
+}
+
+// team is the roster: with live states from the daemon, else from the file, where nobody is alive.
+func (s *Streams) team(ctx context.Context) (control.Team, error) {
+	client, err := s.daemon(ctx)
+	if err == nil {
+		defer client.Close()
+		return client.Team(ctx)
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return control.Team{}, err
+	}
+	a, err := s.app()
+	if err != nil {
+		return control.Team{}, err
+	}
+	team, err := a.Roster(ctx)
+	if err == nil && len(team.Members) > 0 {
+		s.say("daemon not running: nobody works; start it with 'autonomy up'")
+	}
+	return team, err
+}
+
+// send delivers mail through the daemon, or puts it into the mailbox when none runs.
+func (s *Streams) send(ctx context.Context, req control.SendRequest) (control.SendReply, error) {
+	client, err := s.daemon(ctx)
+	if err == nil {
+		defer client.Close()
+		return client.Send(ctx, req)
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return control.SendReply{}, err
+	}
+	a, err := s.app()
+	if err != nil {
+		return control.SendReply{}, err
+	}
+	return a.SendOffline(ctx, req)
+}
