@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"syscall"
 
 	"github.com/autonomy-team/autonomy/agent/llm"
@@ -102,4 +103,25 @@ func parseBody(data []byte) (fields, []fields, error) {
 		return nil, nil, errors.New("the request has no messages")
 	}
 	return body, messages, nil
+}
+
+// TransportError classifies the failure of a request that was not sent through a Transport.
+func TransportError(ctx context.Context, x *Exchange, err error) *llm.Error {
+	return x.transportError(ctx, ctx, err)
+}
+
+// StatusError classifies an answer that was not read through a Transport: one with a bad status, or a web page.
+func StatusError(x *Exchange, resp *http.Response, body []byte) *llm.Error {
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		return x.redirected(resp)
+	}
+	return x.classify(resp.StatusCode, resp.Header, readFault(body[:min(len(body), maxErrorBody)]))
+}
+
+// redirected refuses a redirect: following it would turn a POST into a GET and could carry the key elsewhere.
+func (x *Exchange) redirected(resp *http.Response) *llm.Error {
+	e := x.err(llm.Protocol, "the server redirects to "+resp.Header.Get("Location"))
+	e.Status = resp.StatusCode
+	e.Hint = checkURL
+	return e
 }

@@ -58,10 +58,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (x *Exchange) refused(ctx, outer context.Context, resp *http.Response, dog *watchdog) *llm.Error {
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		e := x.err(llm.Protocol, "the server redirects to "+resp.Header.Get("Location"))
-		e.Status = resp.StatusCode
-		e.Hint = checkURL
-		return e
+		return x.redirected(resp)
 	}
 	data, err := io.ReadAll(io.LimitReader(&heardReader{resp.Body, dog}, maxErrorBody))
 	if err != nil && outer.Err() != nil {

@@ -1,0 +1,84 @@
+package provider
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/autonomy-team/autonomy/agent/provider/wire"
+)
+
+// Secret is a key. However it is printed or encoded, it does not show; Reveal is the one way to read it.
+type Secret string
+
+// Reveal gives the key itself, for the Authorization header alone.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the key.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "[redacted]"
+}
+
+// GoString hides the key from %#v.
+func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
+
+// MarshalText hides the key from every encoder.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Endpoint is where and how one model is reached; Resolve makes it.
+type Endpoint struct {
+	Provider Provider
+	BaseURL  string
+	Model    string
+	Key      Secret
+	// KeyFrom and URLFrom name the source for people: a variable, "keys.env", a flag, the table. Never a value.
+	KeyFrom string
+	URLFrom string
+	Quirks  Quirks
+	Limits  wire.Limits
+	// Window lowers the context window, in tokens; 0 leaves it to discovery.
+	Window int
+	// ContextHint is OLLAMA_CONTEXT_LENGTH, which counts only while Ollama itself does not tell.
+	ContextHint int
+	// Warnings are for people.
+	Warnings []string
+}
+
+// Loopback reports whether the endpoint is on this machine.
+func (e Endpoint) Loopback() bool { return isLoopback(e.BaseURL) }
+
+// ShownURL is the base URL without user info.
+func (e Endpoint) ShownURL() string { return shownURL(e.BaseURL) }
+
+func isLoopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+func shownURL(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "[not a URL]"
+	}
+	if u.User != nil {
+		u.User = url.User("redacted")
+	}
+	return u.String()
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
