@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/inbox"
 )
 
@@ -54,6 +55,14 @@ func (e *errand) hasEntered() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.entered
+}
+
+// taskID is the task of the errand, 0 if it has none.
+func (e *errand) taskID() autonomy.TaskID {
+	if e.job.Task == nil {
+		return 0
+	}
+	return e.job.Task.ID
 }
 
 // again prepares the errand for another round.

@@ -18,6 +18,7 @@ func (t *Teammate) finish(ctx context.Context, l *life, ref board.Ref, r agent.R
 		wctx, cancel := writing(ctx)
 		task, err := t.sup.cfg.Board.Finish(wctx, ref, end)
 		cancel()
+		_, completes := end.(board.Complete)
 		var notReady *board.NotReadyError
 		switch {
 		case err == nil:
@@ -30,7 +31,7 @@ func (t *Teammate) finish(ctx context.Context, l *life, ref board.Ref, r agent.R
 			t.take(ref, lostReason(err))
 			t.settleTaken(ctx)
 			return
-		case errors.As(err, &notReady): // a blocker is not completed any more, so neither is this
+		case completes && errors.As(err, &notReady): // a blocker is not completed any more, so neither is this
 			end = board.Release{Reason: notReady.Reason}
 			continue
 		}

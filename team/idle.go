@@ -22,7 +22,9 @@ func (t *Teammate) nextJob(ctx context.Context, l *life) (*errand, exit) {
 	t.drain()
 	t.move(Idle, forgetTask)
 	for tick := began; ; {
+		offers := t.takeOffers()
 		if job := t.look(ctx); job != nil {
+			t.sup.offerAgain(offers, job.taskID())
 			return job, staying
 		}
 		// Whoever was to try the key first found nothing to try it with: let the next one.

@@ -27,7 +27,12 @@ type step struct {
 // often. Whatever happens it gives its tasks back and says that it is gone.
 func (t *Teammate) serve(ctx context.Context, l *life) {
 	why, reason := brokenDown, "its goroutine ended"
-	defer func() { t.endLife(ctx, l, why, reason) }()
+	defer func() {
+		if v := recover(); v != nil {
+			reason = fmt.Sprintf("panic: %v", v)
+		}
+		t.endLife(ctx, l, why, reason)
+	}()
 	if t.name() == Lead {
 		why, reason = t.serveLines(ctx, l), ""
 		return
@@ -69,7 +74,7 @@ func (t *Teammate) round(ctx context.Context, l *life) (s step) {
 	defer func() {
 		if v := recover(); v != nil {
 			s = step{crash: fmt.Sprint(v)}
-			t.releaseOwn(ctx, "panic")
+			t.giveBack(ctx, "panic")
 		}
 	}()
 	job, why := t.nextJob(ctx, l)
@@ -108,23 +113,18 @@ func (t *Teammate) rest(ctx context.Context, l *life, p pause) bool {
 	if news {
 		t.tellLead(ctx, restText(p, until.Sub(now)))
 	}
+	if !p.shared {
+		return t.sleepUntil(ctx, l, until, nil)
+	}
 	for {
-		if !t.sleepUntil(ctx, l, until, nil) {
-			return false
-		}
-		if !p.shared {
-			return true
-		}
-		ok, next, changed := t.sup.accounts.turn(key, t, time.Now())
+		ok, until, changed := t.sup.accounts.turn(key, t, time.Now())
 		if ok {
 			return true
 		}
-		until = next
-		t.update(func(st *Status) { st.Until = next })
-		if !t.sleepUntil(ctx, l, next, changed) {
+		t.update(func(st *Status) { st.Until = until })
+		if !t.sleepUntil(ctx, l, until, changed) {
 			return false
 		}
-		until = time.Now()
 	}
 }
 
@@ -156,33 +156,44 @@ func (t *Teammate) sleepUntil(ctx context.Context, l *life, until time.Time, cha
 
 // endLife gives back what the member holds and moves it to the phase that its end deserves.
 func (t *Teammate) endLife(ctx context.Context, l *life, why exit, reason string) {
-	to := Shutdown
-	switch {
-	case why == brokenDown:
-		to = Failed
-	case t.snapshot().Desired == NotWanted:
-		to = Stopped
-	case why == timedOut:
+	switch why {
+	case timedOut:
 		reason = "idle"
-	default:
-		reason = "the team stopped"
+	case toldToStop:
+		reason = "told to stop"
 	}
-	t.settleTaken(ctx)
-	t.releaseOwn(ctx, reason)
-	t.sup.accounts.yield(t.sup.cfg.Key(t.spec()), t)
-	t.mu.Lock()
-	if l.grace != nil {
-		l.grace.Stop()
-	}
-	t.life = nil
-	t.idleEnd = time.Time{}
-	t.mu.Unlock()
-	l.cancel(nil)
-	t.move(to, func(st *Status) {
+	t.giveBack(ctx, reason)
+	key := t.sup.cfg.Key(t.spec())
+	t.sup.accounts.yield(key, t)
+	to := t.moveTo(func(st Status) Phase {
+		switch {
+		case why == brokenDown:
+			return Failed
+		case st.Desired == NotWanted:
+			return Stopped
+		}
+		return Shutdown
+	}, func(st *Status) {
 		forgetTask(st)
 		st.Reason = reason
+		if l.grace != nil {
+			l.grace.Stop()
+		}
+		t.life = nil
 	})
+	l.cancel(nil)
 	t.sup.emit(Event{Kind: EventShutdown, Actor: t.name(), To: to, Reason: reason})
 	close(l.done)
-	t.sup.ended(t)
+	t.sup.look()
+}
+
+// giveBack settles and releases all that the member holds. A panic in the board must not keep the member from ending.
+func (t *Teammate) giveBack(ctx context.Context, reason string) {
+	defer func() {
+		if v := recover(); v != nil {
+			t.sup.emit(Event{Kind: EventError, Actor: t.name(), Reason: fmt.Sprintf("give tasks back: panic: %v", v)})
+		}
+	}()
+	t.settleTaken(ctx)
+	t.releaseOwn(ctx, reason)
 }

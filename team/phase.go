@@ -22,7 +22,7 @@ const (
 func nextPhases(from Phase) []Phase {
 	switch from {
 	case Starting:
-		return []Phase{Working, Idle, Stopping, Backoff, Failed}
+		return []Phase{Working, Idle, Stopping, Backoff, Stopped, Failed}
 	case Working:
 		return []Phase{Idle, WaitingApproval, Backoff, Stopping, Failed}
 	case WaitingApproval:

@@ -125,8 +125,8 @@ func (s *Supervisor) retire(ctx context.Context, t *Teammate, now bool) (<-chan 
 		grace = 0
 	}
 	done := t.requestStop(grace)
-	if phase := t.phase(); done == nil && (phase == Shutdown || phase == Starting) {
-		t.move(Stopped, nil)
+	if phase := t.phase(); phase == Shutdown || phase == Starting {
+		t.move(Stopped, nil) // it was not live
 	}
 	s.countPeers()
 	return done, s.writeRoster(ctx)
@@ -134,16 +134,8 @@ func (s *Supervisor) retire(ctx context.Context, t *Teammate, now bool) (<-chan 
 
 // stopAll asks all to stop, then forces them, and says who is left. The time it takes is bounded by StopTimeout.
 func (s *Supervisor) stopAll(base context.Context) error {
-	s.mu.Lock()
-	s.closing = true
-	s.mu.Unlock()
 	half := s.cfg.StopTimeout / 2
-	waiting := map[autonomy.AgentName]<-chan struct{}{}
-	for _, t := range s.all() {
-		if done := t.requestStop(half); done != nil {
-			waiting[t.name()] = done
-		}
-	}
+	waiting := s.askAll(half)
 	await(waiting, half)
 	for name := range waiting {
 		s.find(name).requestStop(0)
@@ -164,6 +156,22 @@ func (s *Supervisor) stopAll(base context.Context) error {
 		errs = append(errs, stuck)
 	}
 	return joined(errs)
+}
+
+// askAll asks all to stop and sees to it that nobody starts any more.
+func (s *Supervisor) askAll(grace time.Duration) map[autonomy.AgentName]<-chan struct{} {
+	s.roster.Lock()
+	defer s.roster.Unlock()
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	waiting := map[autonomy.AgentName]<-chan struct{}{}
+	for _, t := range s.all() {
+		if gone := t.requestStop(grace); gone != nil {
+			waiting[t.name()] = gone
+		}
+	}
+	return waiting
 }
 
 // await waits until all are done or the time is over, and leaves those that are not done.

@@ -19,7 +19,8 @@ type Supervisor struct {
 	peers    atomic.Pointer[[]board.Claimant] // members with a model who work or may come back
 	kick     chan struct{}                    // something is pending; one is remembered
 
-	roster sync.Mutex // serialises changes of the roster and their writing; taken before mu
+	peering sync.Mutex // serialises counting peers
+	roster  sync.Mutex // serialises changes of the roster and their writing; taken before mu
 
 	mu      sync.Mutex
 	base    context.Context // of the members' lives; nil = Serve does not run
@@ -115,20 +116,22 @@ func (s *Supervisor) known(name autonomy.AgentName) bool {
 func (s *Supervisor) claimant(t *Teammate) board.Claimant {
 	spec := t.spec()
 	return board.Claimant{
-		Name: spec.Name, Role: spec.Role, Tools: s.cfg.Tools(spec), Model: spec.HasModel(),
+		Name: spec.Name, Role: spec.Role, Tools: t.tools, Model: spec.HasModel(),
 		Instance: s.cfg.Instance, Peers: *s.peers.Load(),
 	}
 }
 
 // countPeers finds anew who has a model and works or may come back. A member without a model leaves tasks to them.
 func (s *Supervisor) countPeers() {
+	s.peering.Lock()
+	defer s.peering.Unlock()
 	peers := []board.Claimant{}
 	for _, t := range s.all() {
 		st := t.snapshot()
 		if st.Name == Lead || !st.HasModel() || st.Endless || !(st.Phase.Live() || s.revivable(st)) {
 			continue
 		}
-		peers = append(peers, board.Claimant{Name: st.Name, Role: st.Role, Tools: s.cfg.Tools(st.Spec), Model: true})
+		peers = append(peers, board.Claimant{Name: st.Name, Role: st.Role, Tools: t.tools, Model: true})
 	}
 	s.peers.Store(&peers)
 }
@@ -144,7 +147,10 @@ func (s *Supervisor) moved(t *Teammate, from, to Phase) {
 		s.listIdle(t, to == Idle && t.name() != Lead)
 	}
 	if from == Idle {
-		s.offerAgain(t)
+		s.offerAgain(t.takeOffers(), t.snapshot().Task)
+	}
+	if to == Backoff {
+		s.look() // it may be for good
 	}
 	if t.spec().HasModel() && (from == Backoff || to == Backoff || from.Live() != to.Live()) {
 		s.countPeers()
@@ -164,18 +170,13 @@ func (s *Supervisor) listIdle(t *Teammate, idle bool) {
 	}
 }
 
-// offerAgain passes on the tasks for which a member was woken and which it did not take.
-func (s *Supervisor) offerAgain(t *Teammate) {
-	mine := t.snapshot().Task
-	ids := t.takeOffers()
-	ids = slices.DeleteFunc(ids, func(id autonomy.TaskID) bool { return id == mine })
+// offerAgain passes on the tasks for which a member was woken, but for the one it took.
+func (s *Supervisor) offerAgain(ids []autonomy.TaskID, taken autonomy.TaskID) {
+	ids = slices.DeleteFunc(ids, func(id autonomy.TaskID) bool { return id == taken })
 	if len(ids) > 0 {
 		s.suggest(func(p *pending) { p.ready = append(p.ready, ids...) })
 	}
 }
-
-// ended is called by a member as the last act of a life.
-func (s *Supervisor) ended(*Teammate) { s.look() }
 
 // orphan returns a loss that was told before its holder was known.
 func (s *Supervisor) orphan(ref board.Ref) (reason string, ok bool) {

@@ -13,6 +13,7 @@ import (
 // Others reach it through its channels and read its record.
 type Teammate struct {
 	sup       *Supervisor
+	tools     []string      // toolsets and tools that it has
 	wake      chan struct{} // extra check; one is remembered
 	interrupt chan struct{} // cancels the model call in flight; one is remembered
 	lines     chan line     // of the lead only
@@ -26,7 +27,8 @@ type Teammate struct {
 
 	mu      sync.Mutex
 	status  Status
-	life    *life // nil = not live
+	life    *life           // nil = not live
+	gone    <-chan struct{} // of the last life: closed when its goroutine is gone
 	idleEnd time.Time
 	current func(error)                 // cancels the run under way, nil = none
 	held    board.Ref                   // the claim that it holds
@@ -55,6 +57,7 @@ func newTeammate(s *Supervisor, spec Spec, desired Desired, phase Phase) *Teamma
 	now := time.Now()
 	return &Teammate{
 		sup:       s,
+		tools:     s.cfg.Tools(spec),
 		wake:      make(chan struct{}, 1),
 		interrupt: make(chan struct{}, 1),
 		lines:     make(chan line),
@@ -105,8 +108,13 @@ func (t *Teammate) update(change func(*Status)) {
 // move goes to another phase and tells the log. A member that is to stop stays Stopping until it has ended. What the
 // table does not allow is a fault of this package: it is told, and the record follows what is.
 func (t *Teammate) move(to Phase, change func(*Status)) {
+	t.moveTo(func(Status) Phase { return to }, change)
+}
+
+// moveTo is move with the choice of the phase and change made in one critical section. It returns the choice.
+func (t *Teammate) moveTo(choose func(Status) Phase, change func(*Status)) Phase {
 	t.mu.Lock()
-	from := t.status.Phase
+	from, to := t.status.Phase, choose(t.status)
 	quiet := from == to || from == Stopping && to.Live()
 	if !quiet {
 		t.status.Phase, t.status.Since = to, time.Now()
@@ -119,45 +127,46 @@ func (t *Teammate) move(to Phase, change func(*Status)) {
 	st := t.status
 	t.mu.Unlock()
 	if quiet {
-		return
+		return to
 	}
 	if !CanMove(from, to) {
 		t.sup.emit(Event{Kind: EventError, Actor: st.Name, From: from, To: to, Reason: "no such transition"})
 	}
 	t.sup.emit(Event{Kind: EventState, Actor: st.Name, From: from, To: to, Task: st.Task, Claim: st.Claim, Reason: st.Reason})
 	t.sup.moved(t, from, to)
+	return to
 }
 
 // begin makes the member live. The caller starts serve.
 func (t *Teammate) begin(cancel context.CancelCauseFunc) *life {
 	l := &life{cancel: cancel, stop: make(chan struct{}), done: make(chan struct{})}
 	t.mu.Lock()
-	t.life = l
+	t.life, t.gone = l, l.done
 	t.mu.Unlock()
 	return l
 }
 
 // requestStop ends the member at its next safe point and, when the grace is over, by force. It returns what is closed
-// when the member is gone; nil when it was not live.
+// when the member is gone; nil when it never was live.
 func (t *Teammate) requestStop(grace time.Duration) <-chan struct{} {
 	t.mu.Lock()
-	l := t.life
+	l, gone := t.life, t.gone
 	t.mu.Unlock()
 	if l == nil {
-		return nil
+		return gone
 	}
 	t.move(Stopping, nil)
 	l.once.Do(func() { close(l.stop) })
 	if grace <= 0 {
 		l.cancel(errStopped)
-		return l.done
+		return gone
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if l.grace == nil && t.life == l {
 		l.grace = time.AfterFunc(grace, func() { l.cancel(errStopped) })
 	}
-	return l.done
+	return gone
 }
 
 // lifeNow returns the member's life, nil while it is not live.

@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/autonomy-team/autonomy/agent"
@@ -74,23 +75,25 @@ func (t *Teammate) equip(e *errand, l *life) Job {
 	default:
 	}
 	job.Stop, job.Interrupt = l.stop, t.interrupt
-	job.Entered = func(ctx context.Context) error { return t.entered(ctx, e, len(job.Notes)) }
+	var once sync.Once
+	job.Entered = func(ctx context.Context) error {
+		err := t.entered(ctx, e)
+		if err == nil {
+			once.Do(func() { t.dropNotes(len(job.Notes)) })
+		}
+		return err
+	}
 	job.Receive = func(ctx context.Context) (Delivery, error) { return t.receive(ctx, e) }
 	job.Progress = func(p Progress) { t.progress(e, p) }
 	return job
 }
 
-// entered is called when the opening is durable: it comes only once then.
-func (t *Teammate) entered(ctx context.Context, e *errand, notes int) error {
-	first := !e.hasEntered()
+// entered is called when the opening is durable. A prompt is taken off the roster: it comes only once.
+func (t *Teammate) entered(ctx context.Context, e *errand) error {
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
-	if !first {
-		return nil
-	}
 	t.mu.Lock()
-	t.notes = t.notes[min(notes, len(t.notes)):]
 	prompt := e.job.Kind == PromptJob && t.status.Prompt != ""
 	if prompt {
 		t.status.Prompt = ""
@@ -100,6 +103,12 @@ func (t *Teammate) entered(ctx context.Context, e *errand, notes int) error {
 		return t.sup.saveRoster(ctx)
 	}
 	return nil
+}
+
+func (t *Teammate) dropNotes(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notes = t.notes[min(n, len(t.notes)):]
 }
 
 func (t *Teammate) progress(e *errand, p Progress) {
@@ -147,7 +156,9 @@ func (t *Teammate) concludeTalk(ctx context.Context, l *life, e *errand, r agent
 	end := endOf(r, 0)
 	switch stopped := ctx.Err() != nil || l.stopping(); {
 	case stopped && r.Termination != agent.Achieved:
-		t.unfinished = e.again()
+		if e.hasEntered() {
+			t.unfinished = e.again()
+		}
 		return step{}
 	case end.crash != "" && !e.hasEntered():
 		// The prompt, or the mail that was not acknowledged, comes again by itself.
