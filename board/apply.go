@@ -115,7 +115,7 @@ func (d *Dir) applyUnreadable(r *record, s *sight) {
 }
 
 func (d *Dir) applyGood(r *record, s *sight) {
-	if a := d.attempts[s.id]; a != nil {
+	if a := d.attempts[s.id]; a != nil && a.writing != s.sum {
 		d.lose(a, lostReason(s.task, a.Ref))
 	}
 	facts := Facts{Refused: s.refused, Stopping: d.stopping(s.task)}

@@ -71,6 +71,7 @@ type attempt struct {
 	by       autonomy.AgentName
 	instance autonomy.InstanceID
 	lost     *LostError // once set it stays: the member was told, and is stopping
+	writing  uint64     // sum of the bytes that this Dir is putting in place; 0 = none
 }
 
 // Open validates the configuration. Nothing is read before Refresh, Settle, or a verb that needs the board.

@@ -80,7 +80,9 @@ func (d *Dir) try(ctx context.Context, s swap, locked bool) (Task, error) {
 	if err := d.unchanged(s, old); err != nil {
 		return Task{}, errors.Join(err, staged.Discard())
 	}
+	d.announce(s.id, d.sumOf(data))
 	if err := staged.Commit(); err != nil {
+		d.announce(s.id, 0)
 		return Task{}, err
 	}
 	d.record(s, old, next, data)
@@ -181,6 +183,16 @@ func (d *Dir) stands(id autonomy.TaskID) bool {
 	return false
 }
 
+// announce notes what is about to be put in place, so that a look between the rename and record does not take the end
+// of our own attempt for somebody else's.
+func (d *Dir) announce(id autonomy.TaskID, sum uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a := d.attempts[id]; a != nil {
+		a.writing = sum
+	}
+}
+
 // record brings the snapshot up to date with what was just written; the side lock is held, so that the order is that of
 // the disk.
 func (d *Dir) record(s swap, old *sight, next Task, data []byte) {
@@ -192,6 +204,9 @@ func (d *Dir) record(s swap, old *sight, next Task, data []byte) {
 	defer d.mu.Unlock()
 	if s.done != nil {
 		s.done(next)
+	}
+	if a := d.attempts[s.id]; a != nil {
+		a.writing = 0
 	}
 	d.apply(seen, passHint)
 }
