@@ -21,20 +21,21 @@ func (w *walk) open() error {
 	}
 	w.opened = true
 	r, replies := w.run, w.proposal.replies
+	fromModel := w.x.path.Source == action.FromModel
+	switch {
+	case fromModel && r.tally.cut > 0:
+		r.report.Text += w.x.path.Text // the rest of an answer that was cut
+	case fromModel:
+		r.report.Text = w.x.path.Text
+	}
 	if len(replies) == 0 {
 		return nil
 	}
-	fromModel := w.x.path.Source == action.FromModel
 	i := 0
 	if fromModel {
 		i = w.x.path.Reply
 	}
 	m := replies[i].Message
-	if r.tally.cut > 0 {
-		r.report.Text += m.Content // the rest of an answer that was cut
-	} else {
-		r.report.Text = m.Content
-	}
 	if err := r.Transcript.Reply(m); err != nil {
 		return &logError{err}
 	}

@@ -19,6 +19,7 @@ type RunStarted struct {
 	Strict    bool         `json:"strict,omitempty"`
 	Judge     outcome.Mode `json:"judge"`
 	Proposals int          `json:"proposals"`
+	Beam      int          `json:"beam_width"`
 	HasModel  bool         `json:"has_model"`
 	Interface string       `json:"interface,omitempty"`
 	Mode      string       `json:"mode,omitempty"`

@@ -130,7 +130,7 @@ func (w *walk) admit(ctx context.Context, a action.Action) (action.Observation, 
 			o.Status, o.Output = action.Aborted, "not run: "+cause.Error()
 			return o, nil, nil
 		}
-		return o, nil, &harnessError{fmt.Errorf("admit %s: %w", a.Tool, err)}
+		return o, nil, fmt.Errorf("admit %s: %w", a.Tool, err)
 	}
 	err = w.run.emit(ApprovalDecision{
 		Call: a.Call, Decision: adm.Decision, Reason: adm.Reason, By: adm.By,
@@ -204,7 +204,7 @@ func (w *walk) perform(ctx context.Context, actions []action.Action, admitted []
 func (r *run) perform(ctx context.Context, a action.Action, adm action.Admission) (o action.Observation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &harnessError{fmt.Errorf("execute %s: panic: %v", a.Tool, p)}
+			err = fmt.Errorf("execute %s: panic: %v", a.Tool, p)
 		}
 	}()
 	o, err = r.Executor.Execute(ctx, a, adm)
@@ -214,7 +214,7 @@ func (r *run) perform(ctx context.Context, a action.Action, adm action.Admission
 		o.Status, o.Output = action.Aborted, "cancelled: "+cause.Error()
 		return o, nil
 	case err != nil:
-		return o, &harnessError{fmt.Errorf("execute %s: %w", a.Tool, err)}
+		return o, fmt.Errorf("execute %s: %w", a.Tool, err)
 	default:
 		return o, nil
 	}

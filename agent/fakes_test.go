@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -241,5 +242,40 @@ func (b *bench) want(t *testing.T, end agent.Termination, code agent.Code) {
 	t.Helper()
 	if b.report.Termination != end || b.report.Code != code {
 		t.Fatalf("ended %s %q (%s), want %s %q", b.report.Termination, b.report.Code, b.report.Message, end, code)
+	}
+	b.replays(t)
+}
+
+// stored is the log as it comes back from the disk.
+func (m *memory) stored(t testing.TB) iter.Seq2[agent.Event, error] {
+	t.Helper()
+	return func(yield func(agent.Event, error) bool) {
+		for _, e := range m.events {
+			line, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(agent.DecodeEvent(line)) {
+				return
+			}
+		}
+	}
+}
+
+// replays checks that the run, decided anew from its log, goes the same way.
+func (b *bench) replays(t *testing.T) {
+	t.Helper()
+	rep, err := agent.Replay(t.Context(), b.log.stored(t))
+	if err != nil {
+		t.Fatalf("replay: %v", err)
+	}
+	if b.log.failAt > 0 {
+		if rep.Same || rep.Divergence == "" {
+			t.Errorf("a log without an end was replayed: %+v", rep)
+		}
+		return
+	}
+	if !rep.Same || rep.Termination != b.report.Termination || rep.Usage != b.report.Usage {
+		t.Errorf("the replay differs: %+v", rep)
 	}
 }

@@ -13,12 +13,14 @@ func (r *run) broken(ctx context.Context, err error) ending {
 		logged   *logError
 		budget   *BudgetError
 		model    *llm.Error
-		harness  *harnessError
+		panicked *panicError
 		stopping = context.Cause(ctx)
 	)
 	switch {
 	case errors.As(err, &logged):
 		return ending{Failed, CodeLog, err.Error()}
+	case errors.As(err, &panicked):
+		return r.noted(Fault{FaultPanic, err.Error() + "\n" + panicked.stack}, ending{Failed, CodePanic, err.Error()})
 	case errors.As(err, &budget):
 		r.report.Scope = budget.Scope
 		return ending{Blocked, CodeBudget, err.Error()}
@@ -36,8 +38,6 @@ func (r *run) broken(ctx context.Context, err error) ending {
 		}
 		r.report.Class, r.report.RetryAfter = model.Class, model.RetryAfter
 		return ending{Failed, CodeModel, err.Error()}
-	case errors.As(err, &harness):
-		return r.noted(Fault{FaultHarness, err.Error()}, ending{Failed, CodeHarness, err.Error()})
 	default:
 		return r.noted(Fault{FaultHarness, err.Error()}, ending{Failed, CodeHarness, err.Error()})
 	}

@@ -94,18 +94,20 @@ type logError struct{ err error }
 func (e *logError) Error() string { return "write the run's record: " + e.err.Error() }
 func (e *logError) Unwrap() error { return e.err }
 
-// harnessError marks a failure of the tools' own machinery.
-type harnessError struct{ err error }
+// panicError is a panic that was recovered: a bug in this program.
+type panicError struct{ what, stack string }
 
-func (e *harnessError) Error() string { return e.err.Error() }
-func (e *harnessError) Unwrap() error { return e.err }
+func (e *panicError) Error() string { return "panic: " + e.what }
 
 // run is one Loop.Run: the configuration, the goal, and what has happened so far.
 type run struct {
 	Config
-	goal    Goal
-	tally   *tally
-	ask     asker
+	goal  Goal
+	tally *tally
+	ask   asker
+	// turnContext makes the context of one turn; stop must be called.
+	turnContext func(context.Context) (turn context.Context, stop func())
+
 	turn    int
 	report  Report
 	done    []Done
@@ -120,6 +122,7 @@ type run struct {
 // it cancelled. A panic below it is recovered into a failed Report, with the stack in the log.
 func (l *Loop) Run(ctx context.Context, g Goal) Report {
 	r := &run{Config: l.cfg, goal: g.withDefaults()}
+	r.turnContext = r.interruptible
 	r.tally = newTally(r.goal, r.Model != nil)
 	if r.Model != nil {
 		r.ask = &model{run: r}
@@ -145,8 +148,7 @@ func (r *run) work(ctx context.Context) Report {
 func (r *run) guarded(ctx context.Context) (end ending, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.emit(Fault{FaultPanic, fmt.Sprintf("%v\n%s", p, clip(string(debug.Stack()), 8192))})
-			end = ending{Failed, CodePanic, fmt.Sprintf("panic: %v", p)}
+			err = &panicError{fmt.Sprint(p), clip(string(debug.Stack()), 8192)}
 		}
 	}()
 	if err := r.begin(); err != nil {
@@ -174,7 +176,7 @@ func (r *run) oneTurn(ctx context.Context) (ending, error) {
 	if err := r.receive(ctx); err != nil {
 		return ending{}, err
 	}
-	turn, stop := r.interruptible(ctx)
+	turn, stop := r.turnContext(ctx)
 	defer stop()
 	if err := r.selectSkills(); err != nil {
 		return ending{}, err
@@ -199,7 +201,7 @@ func (r *run) begin() error {
 	g := r.goal
 	err := r.emit(RunStarted{
 		Kind: g.Kind, Subject: g.Subject, Goal: g.Fingerprint(), Verify: g.Verify, MaxSteps: g.MaxSteps,
-		Strict: g.Strict, Judge: g.Judge, Proposals: g.Proposals, HasModel: r.tally.model,
+		Strict: g.Strict, Judge: g.Judge, Proposals: g.Proposals, Beam: r.Beam, HasModel: r.tally.model,
 		Interface: r.About.Interface, Mode: r.About.Mode, Provider: r.About.Provider, Model: r.About.Model, Sandbox: r.About.Sandbox,
 	})
 	if err != nil {

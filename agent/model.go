@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/llm"
 )
 
@@ -16,9 +17,19 @@ type model struct {
 	run *run
 }
 
-// ask sends the conversation and returns the replies, one for each proposal wanted. A later proposal that fails costs
-// only itself. A prompt that does not fit is compacted and sent once more.
-func (m *model) ask(ctx context.Context) ([]llm.Response, error) {
+// ask sends the conversation and returns the replies as paths, one for each proposal wanted.
+func (m *model) ask(ctx context.Context) ([]action.Path, []llm.Response, error) {
+	replies, err := m.replies(ctx)
+	paths := make([]action.Path, len(replies))
+	for i, reply := range replies {
+		paths[i] = m.run.pathOf(reply, i)
+	}
+	return paths, replies, err
+}
+
+// replies asks as often as there are proposals wanted. A later one that fails costs only itself. A prompt that does
+// not fit is compacted and sent once more.
+func (m *model) replies(ctx context.Context) ([]llm.Response, error) {
 	r := m.run
 	client := &meter{run: r, client: r.Model}
 	if err := r.compact(ctx, client, false); err != nil {

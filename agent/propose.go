@@ -16,9 +16,9 @@ type proposal struct {
 	replies []llm.Response
 }
 
-// asker gets replies from the model: from a real one, or out of a log.
+// asker gets the model's paths: from a model, with the replies behind them, or out of a log, without.
 type asker interface {
-	ask(ctx context.Context) ([]llm.Response, error)
+	ask(ctx context.Context) ([]action.Path, []llm.Response, error)
 }
 
 func (r *run) state() State {
@@ -58,14 +58,11 @@ func (r *run) propose(ctx context.Context) (proposal, ending, error) {
 		if err := r.brief(s); err != nil {
 			return p, ending{}, err
 		}
-		replies, err := r.ask.ask(ctx)
+		paths, replies, err := r.ask.ask(ctx)
 		if err != nil {
 			return p, ending{}, err
 		}
-		p.replies = replies
-		for i, reply := range replies {
-			p.paths = append(p.paths, r.pathOf(reply, i))
-		}
+		p.paths, p.replies = append(p.paths, paths...), replies
 	}
 	if len(p.paths) == 0 {
 		return p, ending{NoCandidates, "", "nothing proposes a next action: no model and no steps"}, nil
