@@ -41,10 +41,14 @@ func RuntimeDir() string {
 	return filepath.Join(dir, fmt.Sprintf("autonomy-%d", os.Getuid()))
 }
 
-// locate finds the socket of a running daemon: daemon.addr if it is there, else the place in the workspace.
+// locate finds the socket of a running daemon: daemon.addr if it is there, else the place in the workspace. A place that
+// could not be one, without daemon.addr, is ErrNotRunning.
 func locate(ws config.Workspace) (string, error) {
 	data, err := os.ReadFile(ws.DaemonAddr())
 	if errors.Is(err, fs.ErrNotExist) {
+		if len(ws.Socket()) > maxSocketPath {
+			return "", ErrNotRunning
+		}
 		return ws.Socket(), nil
 	}
 	if err != nil {

@@ -79,6 +79,7 @@ func heedSignals(cancel context.CancelCauseFunc) (stop func()) {
 func (d *daemon) serve(ctx context.Context, starter *control.Announcer) (int, error) {
 	work, cancel := context.WithCancelCause(ctx)
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx)) // the socket and the narrator outlive the team
+	d.spawnAll(work)
 	var others sync.WaitGroup
 	others.Go(func() { d.serveSocket(side) })
 	others.Go(func() { d.watchFiles(side) })
@@ -87,7 +88,6 @@ func (d *daemon) serve(ctx context.Context, starter *control.Announcer) (int, er
 	}
 	starter.Ready(nil)
 	d.log.Info().Int("pid", d.info.PID).Str("version", d.info.Version).Str("socket", d.sock.path).Msg("up")
-	d.spawnAll(work)
 	err := d.sup.Serve(work)
 	cancel(nil)
 	d.down.Store(true)

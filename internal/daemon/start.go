@@ -44,19 +44,14 @@ type daemon struct {
 
 // start takes the lock and opens every part, in the order in which they need one another. After an error everything
 // that was opened is closed again.
-func start(ctx context.Context, opts Options, cancel context.CancelCauseFunc) (d *daemon, err error) {
-	d = &daemon{opts: opts, now: time.Now, cancel: cancel}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.close())
-		}
-	}()
+func start(ctx context.Context, opts Options, cancel context.CancelCauseFunc) (*daemon, error) {
+	d := &daemon{opts: opts, now: time.Now, cancel: cancel}
 	steps := []func(context.Context) error{
 		d.takeLock, d.openLog, d.openParts, d.openTeam, d.settle, d.openSocket,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return nil, err
+			return nil, errors.Join(err, d.close())
 		}
 	}
 	return d, nil

@@ -1,0 +1,236 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/internal/config"
+	"github.com/autonomy-team/autonomy/internal/control"
+)
+
+func coders(names ...string) (specs []Spec) {
+	for _, n := range names {
+		specs = append(specs, Spec{Name: autonomy.AgentName(n), Role: "coder"})
+	}
+	return specs
+}
+
+func TestBoardIsWorkedDown(t *testing.T) {
+	s := newSite(t)
+	s.drop(1, map[string]any{"steps": []any{"echo one > one.txt"}})
+	s.drop(2, map[string]any{"steps": []any{"echo two > two.txt"}, "verify": "test -s two.txt"})
+	s.drop(3, map[string]any{"steps": []any{"cat one.txt two.txt > three.txt"}, "blockedBy": []int{1, 2}})
+	p := s.start(testOptions{Spawn: coders("alice", "bob"), Poll: 500 * time.Millisecond, Idle: 2 * time.Second, ExitWhenIdle: true})
+	if code := p.exit(30 * time.Second); code != ExitOK {
+		t.Fatalf("exit status %d, want 0", code)
+	}
+	for id := 1; id <= 3; id++ {
+		got := s.read(id)
+		if got.Status != "completed" || got.Claim != nil || got.Result == nil || !got.Result.Verified {
+			t.Errorf("task %d = %+v, want completed, verified, unclaimed", id, got)
+			continue
+		}
+		if _, err := os.Stat(s.ws.Run(got.Result.RunID)); err != nil {
+			t.Errorf("task %d names a run without a log: %v", id, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(s.ws.Root, "three.txt"))
+	if err != nil || string(text) != "one\ntwo\n" {
+		t.Errorf("three.txt = %q, %v: the third task did not run after both", text, err)
+	}
+}
+
+// A task that no member may take is no work, and not done either.
+func TestUnfinishedBoardExitsWith4(t *testing.T) {
+	s := newSite(t)
+	s.drop(1, map[string]any{"steps": []any{"true"}})
+	s.drop(2, map[string]any{"description": "think about it"}) // needs a model
+	p := s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond, Idle: time.Second, ExitWhenIdle: true})
+	if code := p.exit(30 * time.Second); code != ExitUnfinished {
+		t.Errorf("exit status %d, want %d", code, ExitUnfinished)
+	}
+	if got := s.read(1).Status; got != "completed" {
+		t.Errorf("task 1 is %s", got)
+	}
+	if got := s.read(2); got.Status != "" || got.Owner != "" { // as it was dropped
+		t.Errorf("task 2 is %+v, want it left alone", got)
+	}
+}
+
+func TestR20_SecondDaemonIsRefused(t *testing.T) {
+	s := newSite(t)
+	first := s.start(testOptions{})
+	s.dial()
+	second := s.start(testOptions{})
+	if code := second.exit(10 * time.Second); code != ExitRunning {
+		t.Errorf("exit status %d, want %d", code, ExitRunning)
+	}
+	if want := fmt.Sprintf("already running (pid %d)", first.Process.Pid); !strings.Contains(second.out.String(), want) {
+		t.Errorf("said %q, want %q", second.out.String(), want)
+	}
+}
+
+func TestIdleMemberComesBackForANewTask(t *testing.T) {
+	s := newSite(t)
+	s.start(testOptions{Spawn: coders("alice"), Poll: time.Second, Idle: time.Second})
+	c := s.dial()
+	state := func() string {
+		team, err := c.Team(t.Context())
+		if err != nil || len(team.Members) != 1 {
+			t.Fatalf("team = %+v, %v", team, err)
+		}
+		return team.Members[0].State
+	}
+	eventually(t, "alice has shut down", 10*time.Second, func() bool { return state() == "shutdown" })
+	s.drop(1, map[string]any{"steps": []any{"true"}})
+	eventually(t, "the task is completed", 10*time.Second, func() bool { return s.read(1).Status == "completed" })
+}
+
+func TestSIGTERMReleasesAndEnds(t *testing.T) {
+	s := newSite(t)
+	mark := fmt.Sprintf("61.%09d", rand.IntN(1e9))
+	s.drop(1, map[string]any{"steps": []any{"sleep " + mark}})
+	p := s.start(testOptions{Spawn: coders("alice")})
+	s.dial()
+	eventually(t, "the step runs", 10*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) > 0 })
+	began := time.Now()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.exit(12 * time.Second); code != ExitOK {
+		t.Errorf("exit status %d, want 0", code)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %s, want at most 10 s", took)
+	}
+	got := s.read(1)
+	if got.Status != "pending" || got.Owner != "" || got.Failure != nil && got.Failure.Count > 0 {
+		t.Errorf("task = %+v, want it released uncounted", got)
+	}
+	if left := running(t, "sleep\x00"+mark); len(left) > 0 {
+		t.Errorf("processes %v outlived the daemon", left)
+	}
+	if _, err := os.Lstat(s.ws.Socket()); err == nil {
+		t.Error("the socket outlived the daemon")
+	}
+	if _, err := control.Dial(t.Context(), s.ws); !errors.Is(err, control.ErrNotRunning) {
+		t.Errorf("Dial after the end: %v", err)
+	}
+}
+
+// The daemon is killed at random moments until the board is done: nothing that was completed runs again, every file
+// parses at every moment, and no command of a dead daemon goes on.
+func TestR07_KillsLoseNothing(t *testing.T) {
+	const tasks = 12
+	s := newSite(t)
+	mark := fmt.Sprintf("0.0%09d", 100_000_000+rand.IntN(1e8))
+	for id := 1; id <= tasks; id++ {
+		fields := map[string]any{"steps": []any{
+			fmt.Sprintf("echo begun >> ran.%d", id), "sleep " + mark, fmt.Sprintf("echo ended >> ran.%d", id),
+		}, "verify": fmt.Sprintf("grep -q ended ran.%d", id)}
+		if id > 3 {
+			fields["blockedBy"] = []int{id - 3}
+		}
+		s.drop(id, fields)
+	}
+	lines := func(id int) int {
+		data, _ := os.ReadFile(filepath.Join(s.ws.Root, fmt.Sprintf("ran.%d", id)))
+		return strings.Count(string(data), "\n")
+	}
+	completed := map[int]int{} // lines when it was first seen completed
+	done := false
+	for round := 0; round < 60 && !done; round++ {
+		p := s.start(testOptions{
+			Spawn: coders("alice", "bob", "carol"), Poll: 200 * time.Millisecond, Idle: time.Second, ExitWhenIdle: true,
+		})
+		moment := time.Duration(50+rand.IntN(500)) * time.Millisecond
+		if len(completed) == tasks {
+			moment = 30 * time.Second // nothing is left to be interrupted
+		}
+		select {
+		case <-p.done:
+			done = p.ProcessState.ExitCode() == ExitOK
+		case <-time.After(moment):
+			p.kill()
+			eventually(t, "its commands are gone", 5*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) == 0 })
+		}
+		for id := 1; id <= tasks; id++ {
+			if s.read(id).Status != "completed" {
+				continue
+			}
+			if n, seen := completed[id]; seen && n != lines(id) {
+				t.Errorf("task %d ran again after it was completed", id)
+			}
+			completed[id] = lines(id)
+		}
+	}
+	if !done || len(completed) != tasks {
+		t.Fatalf("the board is not done: %d of %d completed", len(completed), tasks)
+	}
+}
+
+func TestSocketOfALongPath(t *testing.T) {
+	s := newSite(t)
+	deep := filepath.Join(s.ws.Root, strings.Repeat("long", 20), strings.Repeat("path", 20))
+	if err := os.MkdirAll(filepath.Join(deep, ".tasks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	s.ws = config.Workspace{Root: deep}
+	s.trust()
+	s.start(testOptions{})
+	c := s.dial()
+	if _, err := os.Lstat(s.ws.Socket()); err == nil {
+		t.Error("a socket lies in the workspace")
+	}
+	if err := c.Down(t.Context(), control.Down{}); err != nil {
+		t.Errorf("down: %v", err)
+	}
+	if _, err := os.Lstat(s.ws.DaemonAddr()); err == nil {
+		t.Error("daemon.addr outlived the daemon")
+	}
+}
+
+func TestMailToAMemberWithoutModelIsAnswered(t *testing.T) {
+	s := newSite(t)
+	s.start(testOptions{Spawn: coders("alice"), Poll: time.Second, Idle: 30 * time.Second})
+	c := s.dial()
+	if _, err := c.Send(t.Context(), control.SendRequest{To: "alice", Content: "hello <inbox>"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the answer arrives", 10*time.Second, func() bool {
+		data, _ := os.ReadFile(filepath.Join(s.ws.Inbox(), "user.jsonl"))
+		return strings.Contains(string(data), "no model; stored")
+	})
+	_, err := c.Send(t.Context(), control.SendRequest{To: "Alice", Content: "x"})
+	var e *control.Error
+	if !errors.As(err, &e) || e.Code != control.CodeNotFound && e.Code != control.CodeInvalid {
+		t.Errorf("send to Alice: %v", err)
+	}
+}
+
+func TestStatusTellsThePicture(t *testing.T) {
+	s := newSite(t)
+	s.drop(1, map[string]any{"description": "x"})
+	if err := os.WriteFile(filepath.Join(s.ws.Tasks(), "task_2.json"), []byte("{\n\"subject\": 5}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
+	c := s.dial()
+	eventually(t, "the invalid file is reported", 10*time.Second, func() bool {
+		st, err := c.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.PID == p.Process.Pid && len(st.Members) == 1 && st.Watch.Events && st.Tasks["invalid"] == 1 &&
+			len(st.Problems) == 1 && st.Problems[0].Line == 2
+	})
+}
