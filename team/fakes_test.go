@@ -177,6 +177,7 @@ func (b *fakeBoard) ClaimNext(_ context.Context, who board.Claimant) (board.Task
 func (b *fakeBoard) Claim(_ context.Context, id autonomy.TaskID, who board.Claimant) (board.Task, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.bests++
 	t := b.tasks[id]
 	if t == nil {
 		return board.Task{}, &board.NotFoundError{ID: id}

@@ -23,7 +23,7 @@ func (t *Teammate) nextJob(ctx context.Context, l *life) (*errand, exit) {
 	t.move(Idle, forgetTask)
 	for tick := began; ; {
 		offers := t.takeOffers()
-		if job := t.look(ctx); job != nil {
+		if job := t.look(ctx, offers); job != nil {
 			t.sup.offerAgain(offers, job.taskID())
 			return job, staying
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/inbox"
 )
@@ -21,7 +22,9 @@ func (t *Teammate) opening() *errand {
 }
 
 // look is one check of IDLE: mail, the own unfinished task, the best ready task, in this order.
-func (t *Teammate) look(ctx context.Context) *errand {
+// Of the ready tasks it takes one of the offers, for which it was woken, unless there is one of a higher priority: the
+// offers of others are theirs.
+func (t *Teammate) look(ctx context.Context, offers []autonomy.TaskID) *errand {
 	t.settleTaken(ctx)
 	mail, err := t.wakingMail(ctx)
 	t.complain("read mail", err)
@@ -31,7 +34,7 @@ func (t *Teammate) look(ctx context.Context) *errand {
 	if mail != nil {
 		return mail
 	}
-	return t.claim(ctx)
+	return t.claim(ctx, offers)
 }
 
 // attemptOf makes the next round of the attempt of a task that the member holds.
@@ -44,8 +47,12 @@ func (t *Teammate) attemptOf(task board.Task) *errand {
 }
 
 // claim takes the best task that is ready and suits the member; nil when there is none. No model is asked.
-func (t *Teammate) claim(ctx context.Context) *errand {
-	task, err := t.sup.cfg.Board.ClaimNext(ctx, t.sup.claimant(t))
+func (t *Teammate) claim(ctx context.Context, offers []autonomy.TaskID) *errand {
+	who := t.sup.claimant(t)
+	task, err := t.claimOffered(ctx, who, offers)
+	if err != nil {
+		task, err = t.sup.cfg.Board.ClaimNext(ctx, who)
+	}
 	var holds *board.HoldsError
 	switch {
 	case err == nil:
@@ -59,6 +66,21 @@ func (t *Teammate) claim(ctx context.Context) *errand {
 	t.complain("claim a task", nil)
 	t.claimed(task)
 	return t.attemptOf(task)
+}
+
+// claimOffered claims the first offer unless a more important task is ready. Its errors only mean that it did not.
+func (t *Teammate) claimOffered(ctx context.Context, who board.Claimant, offers []autonomy.TaskID) (board.Task, error) {
+	if len(offers) == 0 {
+		return board.Task{}, board.ErrNothing
+	}
+	if best, ok := t.sup.cfg.Board.BestFor(who); ok && best != offers[0] {
+		first, err := t.sup.cfg.Board.Get(best)
+		offered, err2 := t.sup.cfg.Board.Get(offers[0])
+		if err != nil || err2 != nil || first.Task.Priority > offered.Task.Priority {
+			return board.Task{}, board.ErrNothing
+		}
+	}
+	return t.sup.cfg.Board.Claim(ctx, offers[0], who)
 }
 
 func (t *Teammate) claimed(task board.Task) {

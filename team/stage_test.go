@@ -3,6 +3,7 @@ package team_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/board"
+	"github.com/autonomy-team/autonomy/inbox"
 	"github.com/autonomy-team/autonomy/team"
 )
 
@@ -162,4 +164,11 @@ func deaf(release <-chan struct{}) func(context.Context, team.Job) agent.Report 
 func is[T error](err error) bool {
 	var target T
 	return errors.As(err, &target)
+}
+
+// goexit ends the calling goroutine as a failed test assertion in foreign code would.
+func goexit() { runtime.Goexit() }
+
+func message(from, to autonomy.AgentName, content string) inbox.Message {
+	return inbox.Message{Kind: inbox.KindMessage, From: from, To: to, Content: content}
 }
