@@ -52,6 +52,26 @@ func (r *RosterFile) Load(context.Context) ([]Enrolled, error) {
 	return doc.Members, nil
 }
 
+// TeamName is the name that the file gives the team; "default" when there is no file or no name in it.
+func (r *RosterFile) TeamName(context.Context) (autonomy.TeamName, error) {
+	src, err := r.read()
+	if err != nil {
+		return "", err
+	}
+	doc := struct {
+		Name autonomy.TeamName `json:"team_name"`
+	}{}
+	if src != nil {
+		if err := json.Unmarshal(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), &doc); err != nil {
+			return "", fmt.Errorf("%s: %w", r.path, err)
+		}
+	}
+	if doc.Name == "" {
+		doc.Name = "default"
+	}
+	return doc.Name, nil
+}
+
 func checkEnrolled(m Enrolled) error {
 	if m.Desired != Running && m.Desired != NotWanted {
 		return fmt.Errorf("desired: want %q or %q, not %q", Running, NotWanted, m.Desired)

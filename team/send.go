@@ -23,32 +23,16 @@ const notRunning = "queued; not running"
 // m.From, User when empty; the kind is message, or broadcast to All, when empty. A name that nobody has is an
 // *UnknownNameError, and no file is touched. It returns after the mail is on disk.
 func (s *Supervisor) Send(ctx context.Context, m inbox.Message) (Receipt, error) {
-	if m.From == "" {
-		m.From = User
+	var names []autonomy.AgentName
+	for _, t := range s.all() {
+		names = append(names, t.name())
 	}
-	var to []autonomy.AgentName
+	to, err := Route(&m, names)
 	switch {
-	case m.To == All:
-		if m.Kind == "" {
-			m.Kind = inbox.KindBroadcast
-		}
-		for _, t := range s.all() {
-			if name := t.name(); name != m.From {
-				to = append(to, name)
-			}
-		}
-		if len(to) == 0 {
-			return Receipt{Note: "there is nobody else"}, nil
-		}
-	case m.To == supervisorName:
-		return Receipt{}, &NameError{Name: m.To, Reason: "the supervisor reads no mail"}
-	case !s.known(m.To):
-		return Receipt{}, s.unknown(m.To)
-	default:
-		to = []autonomy.AgentName{m.To}
-	}
-	if m.Kind == "" {
-		m.Kind = inbox.KindMessage
+	case err != nil:
+		return Receipt{}, err
+	case len(to) == 0:
+		return Receipt{Note: "there is nobody else"}, nil
 	}
 	return s.sendTo(ctx, m, to)
 }

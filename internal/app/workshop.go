@@ -155,6 +155,3 @@ func (w *Workshop) Resolve(spec team.Spec) (team.Spec, error) {
 	}
 	return spec, nil
 }
-
-// Trust says whether the workspace may act.
-func (w *Workshop) Trust(context.Context) control.Trust { return control.Trust{Trusted: true} }
