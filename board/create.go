@@ -147,7 +147,7 @@ func (d *Dir) create(draft Draft) (Task, error) {
 		return Task{}, err
 	}
 	// The mark goes first: an id that is skipped is better than one that is issued twice.
-	if err := d.raiseMark(id); err != nil {
+	if err := d.writeMark(id); err != nil {
 		return Task{}, err
 	}
 	staged, err := atomicfile.Stage(d.fs, d.path(FileName(id)), data, 0o644)

@@ -48,22 +48,26 @@ func (d *Dir) raiseMark(id autonomy.TaskID) error {
 		return nil
 	}
 	current, err := d.readMark()
-	if err != nil {
-		return err
-	}
-	if current < id {
-		path := d.path(markName)
-		s, err := atomicfile.Stage(d.fs, path, []byte(strconv.FormatInt(int64(id), 10)+"\n"), 0o644)
-		if err == nil {
-			err = s.Commit()
-		}
-		if err != nil {
-			return fmt.Errorf("write high-water mark: %w", err)
-		}
-		current = id
+	if err == nil && current < id {
+		return d.writeMark(id)
 	}
 	d.mu.Lock()
 	d.mark = max(d.mark, current)
+	d.mu.Unlock()
+	return err
+}
+
+// writeMark replaces the mark. The side lock is held; the folder is not synced.
+func (d *Dir) writeMark(id autonomy.TaskID) error {
+	s, err := atomicfile.Stage(d.fs, d.path(markName), []byte(strconv.FormatInt(int64(id), 10)+"\n"), 0o644)
+	if err == nil {
+		err = s.Commit()
+	}
+	if err != nil {
+		return fmt.Errorf("write high-water mark: %w", err)
+	}
+	d.mu.Lock()
+	d.mark = id
 	d.mu.Unlock()
 	return nil
 }
