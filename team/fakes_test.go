@@ -385,13 +385,21 @@ func (w *fakeWorker) Work(ctx context.Context, job team.Job) agent.Report {
 	if w.busy[job.Member.Name] > 1 {
 		w.clashes = append(w.clashes, "two jobs at once: "+string(job.Member.Name))
 	}
+	do := w.do
 	w.mu.Unlock()
 	defer func() {
 		w.mu.Lock()
 		w.busy[job.Member.Name]--
 		w.mu.Unlock()
 	}()
-	return w.do(ctx, job)
+	return do(ctx, job)
+}
+
+// set replaces what the worker does from the next job on.
+func (w *fakeWorker) set(do func(context.Context, team.Job) agent.Report) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.do = do
 }
 
 func (w *fakeWorker) seen() []team.Job {
@@ -472,4 +480,9 @@ func (l *eventLog) of(kind team.EventKind, who autonomy.AgentName) []team.Event 
 		}
 	}
 	return out
+}
+
+func (b *fakeBoard) task1Ref() board.Ref {
+	t := b.task(1)
+	return t.Ref()
 }

@@ -167,7 +167,7 @@ func TestR14_CompletionWakes(t *testing.T) {
 func TestReadyTaskWakesOneOfMany(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.cfg.MaxTeammates = 512
-		s.worker.do = untilStopped
+		s.worker.set(untilStopped)
 		s.open()
 		for i := range 512 {
 			s.spawn(autonomy.AgentName("m" + string(rune('a'+i/26%26)) + string(rune('a'+i%26)) + string(rune('a'+i/676))))
@@ -185,7 +185,7 @@ func TestReadyTaskWakesOneOfMany(t *testing.T) {
 
 func TestTaskOfferedToOneWhoTakesAnotherGoesToTheNext(t *testing.T) {
 	onStage(t, func(s *stage) {
-		s.worker.do = untilStopped
+		s.worker.set(untilStopped)
 		s.open()
 		s.spawn("alice")
 		s.spawn("bob")

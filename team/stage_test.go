@@ -66,6 +66,10 @@ func (s *stage) open() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.serve(sup)
+}
+
+func (s *stage) serve(sup *team.Supervisor) {
 	s.sup = sup
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.cancel = cancel

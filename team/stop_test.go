@@ -42,7 +42,7 @@ func TestR08_StopAlwaysEnds(t *testing.T) {
 	for _, test := range tests {
 		t.Run(string(test.phase), func(t *testing.T) {
 			onStage(t, func(s *stage) {
-				s.worker.do = test.work
+				s.worker.set(test.work)
 				s.open()
 				s.spawn("alice")
 				if test.task {
