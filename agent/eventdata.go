@@ -17,6 +17,8 @@ type RunStarted struct {
 	Verify    string       `json:"verify,omitempty"`
 	MaxSteps  int          `json:"max_steps"`
 	Strict    bool         `json:"strict,omitempty"`
+	Resumed   bool         `json:"resumed,omitempty"`
+	Refused   int          `json:"refused,omitempty"`
 	Judge     outcome.Mode `json:"judge"`
 	Proposals int          `json:"proposals"`
 	Beam      int          `json:"beam_width"`

@@ -60,7 +60,7 @@ func (r *run) finish(end ending) Report {
 	}
 	rep := &r.report
 	rep.Termination, rep.Code, rep.Message = end.termination, end.code, end.message
-	rep.Turns, rep.Steps = r.tally.asked, r.tally.ran
+	rep.Turns, rep.Steps, rep.Refused = r.tally.asked, r.tally.ran, r.tally.refused
 	if end.termination == Achieved {
 		rep.Failure = nil
 	} else {

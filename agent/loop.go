@@ -201,7 +201,7 @@ func (r *run) begin() error {
 	g := r.goal
 	err := r.emit(RunStarted{
 		Kind: g.Kind, Subject: g.Subject, Goal: g.Fingerprint(), Verify: g.Verify, MaxSteps: g.MaxSteps,
-		Strict: g.Strict, Judge: g.Judge, Proposals: g.Proposals, Beam: r.Beam, HasModel: r.tally.model,
+		Strict: g.Strict, Resumed: g.Resumed, Refused: g.Refused, Judge: g.Judge, Proposals: g.Proposals, Beam: r.Beam, HasModel: r.tally.model,
 		Interface: r.About.Interface, Mode: r.About.Mode, Provider: r.About.Provider, Model: r.About.Model, Sandbox: r.About.Sandbox,
 	})
 	if err != nil {

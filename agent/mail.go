@@ -25,8 +25,14 @@ func (r *run) receive(ctx context.Context) error {
 
 func (r *run) deliver(d Delivery) error {
 	ids, err := r.Transcript.Deliver(d)
-	if err != nil {
+	var unacknowledged *AckError
+	if err != nil && !errors.As(err, &unacknowledged) {
 		return &logError{err}
+	}
+	if err != nil {
+		if err := r.fault(FaultMail, err); err != nil {
+			return err
+		}
 	}
 	r.report.Mail = append(r.report.Mail, ids...)
 	if len(ids) == 0 {

@@ -85,6 +85,63 @@ func TestR15_UrgentMailCancelsTheCallInFlight(t *testing.T) {
 	})
 }
 
+func TestStopWaitsForTheTurn(t *testing.T) {
+	stop := make(chan struct{})
+	b := newBench(says("", call("1", "bash", `{}`), call("2", "write", `{}`)), says("done"))
+	b.cfg.Stop = stop
+	b.hands.tools["bash"] = func(ctx context.Context, _ action.Action) action.Observation {
+		close(stop)
+		return action.Observation{Status: action.OK}
+	}
+	b.run(t, agent.Goal{Subject: "s"})
+	b.want(t, agent.Cancelled, "")
+	if got := strings.Join(b.hands.calls, " "); got != "bash write" || len(b.model.requests) != 1 {
+		t.Errorf("executed %s, %d requests", got, len(b.model.requests))
+	}
+}
+
+func TestEnteredWhenTheOpeningIsDurable(t *testing.T) {
+	disk := &journal{}
+	b := newBench(says("hello"))
+	b.cfg.Transcript, _ = agent.NewTranscript(alice, disk)
+	lines, syncs := 0, 0
+	b.run(t, agent.Goal{Kind: agent.KindLine, Text: "hi", Entered: func() error {
+		lines, syncs = len(disk.lines), disk.syncs
+		return nil
+	}})
+	b.want(t, agent.Achieved, agent.CodeAnswered)
+	if lines != 2 || syncs != 1 {
+		t.Errorf("entered after %d records and %d syncs", lines, syncs)
+	}
+	b = newBench(says("hello"))
+	b.run(t, agent.Goal{Kind: agent.KindLine, Text: "hi", Entered: func() error { return context.Canceled }})
+	b.want(t, agent.Achieved, agent.CodeAnswered)
+	if f := find[agent.Fault](b.log); len(f) != 1 || f[0].Kind != agent.FaultMail {
+		t.Errorf("faults %+v", f)
+	}
+}
+
+func TestUnacknowledgedMailEntersOnce(t *testing.T) {
+	box := &post{waiting: []agent.Letter{{ID: "M1", Content: "hi there"}}}
+	b := newBench(says("", call("1", "read", `{}`)), says("done"))
+	b.cfg.Mail = failingAck{box}
+	b.run(t, agent.Goal{Subject: "s"})
+	b.want(t, agent.Achieved, "")
+	if n := said(b.model.requests[1], "hi there"); n != 1 {
+		t.Errorf("the letter entered %d times", n)
+	}
+	if f := find[agent.Fault](b.log); len(f) != 2 || f[0].Kind != agent.FaultMail {
+		t.Errorf("faults %+v", f)
+	}
+}
+
+// failingAck gives the same letters for ever, because they can't be acknowledged.
+type failingAck struct{ *post }
+
+func (f failingAck) Poll(context.Context) (agent.Delivery, bool, error) {
+	return agent.Delivery{Letters: f.waiting, Ack: func() error { return context.DeadlineExceeded }}, true, nil
+}
+
 func TestMailOpensARun(t *testing.T) {
 	acked := false
 	b := newBench(says("hello"))

@@ -78,7 +78,7 @@ type player struct {
 // run is the run that started made, with the player all around it.
 func (p *player) run(s RunStarted) *run {
 	g := Goal{
-		Kind: s.Kind, Subject: s.Subject, Verify: s.Verify, MaxSteps: s.MaxSteps, Strict: s.Strict, Judge: s.Judge,
+		Kind: s.Kind, Subject: s.Subject, Verify: s.Verify, MaxSteps: s.MaxSteps, Strict: s.Strict, Resumed: s.Resumed, Refused: s.Refused, Judge: s.Judge,
 		Proposals: s.Proposals,
 	}
 	transcript, _ := NewTranscript(Head{}, nil) // cannot fail without a journal

@@ -56,6 +56,7 @@ type Report struct {
 	Verified    bool          // a command or check of ours proved the claim, not only somebody's word
 	Turns       int           // model turns
 	Steps       int           // actions that ran
+	Refused     int           // claims of the attempt that were refused, earlier rounds included
 	Usage       llm.Usage
 	Failure     *Failure             // the last failed action or check of a run that was not achieved
 	Mail        []autonomy.MessageID // what entered this run

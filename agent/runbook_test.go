@@ -117,6 +117,17 @@ func TestFailedStepGoesToTheModel(t *testing.T) {
 	}
 }
 
+func TestAFurtherRoundTakesNoStepAgain(t *testing.T) {
+	b := newBench(says("", call("1", "complete_task", `{}`)))
+	b.cfg.Proposers = []agent.Proposer{steps(t, "bash")}
+	b.judge.list = []outcome.Outcome{{Verdict: outcome.Continue, Reason: "no"}}
+	rep := b.run(t, agent.Goal{Kind: agent.KindTask, Subject: "s", Resumed: true, Refused: 1})
+	b.want(t, agent.Blocked, agent.CodeRefused)
+	if got := strings.Join(b.hands.calls, " "); got != "complete_task" || rep.Refused != 2 {
+		t.Errorf("executed %s, %d refused", got, rep.Refused)
+	}
+}
+
 func TestNoStepsAndNoModel(t *testing.T) {
 	b := newBench()
 	b.run(t, agent.Goal{Kind: agent.KindTask, Subject: "build"})

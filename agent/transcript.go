@@ -212,11 +212,19 @@ func (t *Transcript) Deliver(d Delivery) ([]autonomy.MessageID, error) {
 	}
 	if d.Ack != nil {
 		if err := d.Ack(); err != nil {
-			return ids, fmt.Errorf("acknowledge mail: %w", err)
+			return ids, &AckError{err}
 		}
 	}
 	return ids, nil
 }
+
+// AckError says that mail is durably in the transcript but could not be acknowledged: it comes again and is recognised.
+type AckError struct{ Err error }
+
+func (e *AckError) Error() string { return "acknowledge mail: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *AckError) Unwrap() error { return e.Err }
 
 // Knows reports whether a letter has entered the transcript.
 func (t *Transcript) Knows(id autonomy.MessageID) bool {

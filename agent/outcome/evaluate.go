@@ -57,7 +57,7 @@ func (e Evaluator) check(ctx context.Context) (Outcome, error) {
 	if ok {
 		o.Verdict, o.Verified, o.Reason = Achieved, true, "verify passed"
 	} else {
-		o.Reason = fmt.Sprintf("verify failed with exit status %d", exit)
+		o.Reason = fmt.Sprintf("verify did not pass (exit status %d)", exit)
 	}
 	return o, nil
 }
