@@ -156,14 +156,15 @@ func (x *Exchange) refusedField(all string, f fault, status int) string {
 	if status == 404 && !strings.Contains(all, "value") {
 		return ""
 	}
+	// Complaints about the history may mention fields by the way.
+	if f.code == "1214" || orderWords.MatchString(all) {
+		return ParamOrder
+	}
 	for _, name := range droppable() {
 		_, sent := x.Set[name]
 		if sent && (f.param == name || slices.Contains(identifiers(all), name)) {
 			return name
 		}
-	}
-	if f.code == "1214" || orderWords.MatchString(all) {
-		return ParamOrder
 	}
 	return ""
 }
@@ -177,7 +178,7 @@ func identifiers(s string) []string {
 
 // windowNumbers finds the window that an overflow message names.
 var windowNumbers = regexp.MustCompile(`(?:maximum context length(?: is)?|maximum prompt length is|context length of|n_ctx|` +
-	`context size(?: of)?|limit of|limit:?|with|range of input length should be \[1,)\D{0,12}(\d{3,9})`)
+	`context size(?: of)?|limit of|limit:|with|range of input length should be \[1,)\D{0,12}(\d{3,9})`)
 
 const checkURL = "check the base URL"
 
