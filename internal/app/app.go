@@ -39,7 +39,8 @@ func Open(opts Options) (*App, error) {
 	if opts.Report == nil {
 		opts.Report = func(Notice) {}
 	}
-	a := &App{opts: opts, ws: opts.Workspace, redact: redact.New()}
+	a := &App{opts: opts, ws: opts.Workspace}
+	a.redact = redact.New(a.secrets()...)
 	a.board = sync.OnceValues(a.openBoard)
 	a.inbox = sync.OnceValues(a.openInbox)
 	return a, nil

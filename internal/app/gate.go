@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/tool"
 	"github.com/autonomy-team/autonomy/agent/tool/terminal"
@@ -62,10 +61,13 @@ func (a *App) ToolNames(m team.Spec) []string {
 	return names
 }
 
+// registry is the tools a member has at work.
+func (w *Workshop) registry(m team.Spec) (*tool.Registry, error) { return w.app.registry(m) }
+
 // gate is the only way in which a job can act: the member's tools behind policy and approval.
-func (w *Workshop) gate(s *shift) (agent.Executor, error) {
+func (w *Workshop) gate(s *shift) (*gateway.Gateway, error) {
 	m := s.job.Member
-	registry, err := w.app.registry(m)
+	registry, err := w.registry(m)
 	if err != nil {
 		return nil, err
 	}

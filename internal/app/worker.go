@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/autonomy-team/autonomy/agent"
+	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/agent/outcome"
 	"github.com/autonomy-team/autonomy/team"
@@ -18,7 +19,6 @@ func (w *Workshop) Work(ctx context.Context, job team.Job) agent.Report {
 		return broken(agent.CodeLog, err)
 	}
 	report := s.run(ctx)
-	w.spend(job.Member.Name, report.Usage)
 	if err := s.log.close(); err != nil {
 		return broken(agent.CodeLog, err)
 	}
@@ -36,7 +36,6 @@ type shift struct {
 	job    team.Job
 	log    *runLog
 	script *agent.Transcript
-	model  llm.Client // nil = none
 }
 
 // open begins the run's log and gets the member's conversation. Without either nothing may be done.
@@ -82,7 +81,7 @@ func (s *shift) delta(d llm.Delta) {
 }
 
 func (s *shift) run(ctx context.Context) agent.Report {
-	cfg, err := s.config()
+	cfg, err := s.config(ctx)
 	if err != nil {
 		return s.failed(err)
 	}
@@ -105,7 +104,7 @@ func (s *shift) failed(err error) agent.Report {
 	return r
 }
 
-func (s *shift) config() (agent.Config, error) {
+func (s *shift) config(ctx context.Context) (agent.Config, error) {
 	m := s.job.Member
 	gate, err := s.shop.gate(s)
 	if err != nil {
@@ -113,8 +112,9 @@ func (s *shift) config() (agent.Config, error) {
 	}
 	cfg := agent.Config{
 		Run: s.log.id, Actor: m.Name, Transcript: s.script, Recorder: s.log, Executor: gate, Stop: s.job.Stop,
-		About: agent.About{Interface: "team", Mode: s.shop.modeOf(m), Provider: m.Provider, Model: m.Model},
-		Model: s.model, OnDelta: s.delta,
+		About: agent.About{
+			Interface: "team", Mode: s.shop.modeOf(m), Provider: m.Provider, Model: m.Model, Sandbox: sandboxLevel,
+		},
 	}
 	var evaluator outcome.Evaluator
 	if t := s.job.Task; t != nil {
@@ -126,10 +126,39 @@ func (s *shift) config() (agent.Config, error) {
 		evaluator.Verify = verifier(gate, t.Verify)
 	}
 	cfg.Evaluator = evaluator
-	if s.model != nil { // mail of a member without a model is stored by the team itself
-		cfg.Mail = letterbox{s.job}
+	if m.HasModel() {
+		if err := s.thinking(ctx, &cfg, gate); err != nil {
+			return cfg, err
+		}
 	}
 	return cfg, nil
+}
+
+// thinking adds what only a member with a model has: the model itself, its budget, recipes, and mail between turns. Mail
+// of a member without one is stored by the team.
+func (s *shift) thinking(ctx context.Context, cfg *agent.Config, gate *gateway.Gateway) error {
+	m := s.job.Member
+	client, err := s.shop.models.client(choiceOf(m))
+	if err != nil {
+		return modelError(err)
+	}
+	purse, err := s.shop.purse(m.Name)
+	if err != nil {
+		return err
+	}
+	engine, err := s.shop.app.recipes(ctx, gate)
+	if err != nil {
+		return err
+	}
+	cfg.Model, cfg.OnDelta, cfg.Budget, cfg.Mail = client, s.delta, purse, letterbox{s.job}
+	cfg.Learner = engine
+	if s.job.Kind == team.TaskJob {
+		cfg.Proposers = append(cfg.Proposers, engine)
+	}
+	if s.job.Kind == team.LineJob {
+		cfg.About.Interface = "chat"
+	}
+	return nil
 }
 
 // modeOf is the member's mode: its own if it was given one, else the team's.

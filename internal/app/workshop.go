@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/llm"
+	"github.com/autonomy-team/autonomy/agent/provider"
 	"github.com/autonomy-team/autonomy/inbox"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/team"
@@ -27,12 +29,14 @@ type Workshop struct {
 	app     *App
 	cfg     WorkshopConfig
 	scripts *transcripts
+	models  *models
+	budget  *agent.Purse // the team's
 
 	requests *gateway.Requests
 
 	mu        sync.Mutex
 	crew      *team.Supervisor // set by Attach, before any job
-	used      map[autonomy.AgentName]llm.Usage
+	purses    map[autonomy.AgentName]*agent.Purse
 	listeners map[autonomy.AgentName][]*Listener
 }
 
@@ -51,7 +55,12 @@ func (a *App) Workshop(cfg WorkshopConfig) (*Workshop, error) {
 		cfg.Mode = "auto"
 	}
 	w := &Workshop{
-		app: a, cfg: cfg, used: map[autonomy.AgentName]llm.Usage{}, listeners: map[autonomy.AgentName][]*Listener{},
+		app: a, cfg: cfg, purses: map[autonomy.AgentName]*agent.Purse{}, listeners: map[autonomy.AgentName][]*Listener{},
+		models: &models{app: a, open: map[provider.Choice]*provider.Client{}},
+	}
+	var err error
+	if w.budget, err = agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeTeam}); err != nil {
+		return nil, err
 	}
 	w.scripts = &transcripts{
 		ws: a.ws, now: a.opts.Now, head: w.head, report: a.opts.Report, open: map[autonomy.AgentName]*conversation{},
@@ -75,7 +84,10 @@ func (w *Workshop) Attach(crew *team.Supervisor) {
 }
 
 // Close makes the conversations durable. No job may be running.
-func (w *Workshop) Close() error { return w.scripts.close() }
+func (w *Workshop) Close() error {
+	w.models.close()
+	return w.scripts.close()
+}
 
 // Team is the team's name, Mode its mode.
 func (w *Workshop) Team() autonomy.TeamName { return w.cfg.Team }
@@ -98,12 +110,10 @@ func (w *Workshop) Usage() (total control.Usage, of map[autonomy.AgentName]contr
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of = map[autonomy.AgentName]control.Usage{}
-	var sum llm.Usage
-	for name, u := range w.used {
-		of[name] = wireUsage(u)
-		sum = sum.Add(u)
+	for name, purse := range w.purses {
+		of[name] = wireUsage(purse.Used())
 	}
-	return wireUsage(sum), of
+	return wireUsage(w.budget.Used()), of
 }
 
 func wireUsage(u llm.Usage) control.Usage {
@@ -112,10 +122,18 @@ func wireUsage(u llm.Usage) control.Usage {
 	}
 }
 
-func (w *Workshop) spend(name autonomy.AgentName, u llm.Usage) {
+// purse is what one run of a member may spend: its own limit, the member's and the team's.
+func (w *Workshop) purse(name autonomy.AgentName) (*agent.Purse, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.used[name] = w.used[name].Add(u)
+	if w.purses[name] == nil {
+		purse, err := agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeMember, Parent: w.budget})
+		if err != nil {
+			return nil, err
+		}
+		w.purses[name] = purse
+	}
+	return agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeRun, Parent: w.purses[name]})
 }
 
 // Follow lets l hear the runs of a member until stop is called.
@@ -141,7 +159,13 @@ func (w *Workshop) hearing(name autonomy.AgentName) []*Listener {
 func (w *Workshop) head(spec team.Spec) agent.Head {
 	id := agent.Identity{Name: spec.Name, Role: spec.Role, Team: w.cfg.Team}
 	prompt := agent.Prompt{Identity: &id, Workspace: w.app.ws.Root}
-	return agent.Head{Identity: &id, System: prompt.System()}
+	head := agent.Head{Identity: &id, System: prompt.System()}
+	if spec.HasModel() {
+		if r, err := w.registry(spec); err == nil { // a job that follows meets the same error and says it
+			head.Tools = offered(r)
+		}
+	}
+	return head
 }
 
 // Key names the account behind a member's model: members with the same one share its limits and its back-off.
@@ -149,9 +173,25 @@ func (w *Workshop) Key(spec team.Spec) string { return spec.Provider + " " + spe
 
 // Resolve completes a spec by the settings and refuses what can't be: a mode that only `up` may give, a model that is
 // not there.
-func (w *Workshop) Resolve(spec team.Spec) (team.Spec, error) {
-	if spec.Mode == "full" {
+func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, error) {
+	if spec.Mode == string(gateway.ModeFull) {
 		return spec, control.Errorf(control.CodeInvalid, "mode full is given by up or run alone")
 	}
+	if _, err := gateway.ParseMode(spec.Mode); err != nil {
+		return spec, control.Errorf(control.CodeInvalid, "%v", err)
+	}
+	chosen := spec.Provider != "" || spec.Model != "" || spec.BaseURL != ""
+	endpoint, err := w.models.resolve(ctx, choiceOf(spec))
+	if errors.Is(err, provider.ErrNoProvider) && !chosen {
+		return spec, nil // a member that works runbooks
+	}
+	if err != nil {
+		return spec, modelError(err)
+	}
+	spec.Provider, spec.Model, spec.BaseURL = endpoint.Provider.ID, endpoint.Model, endpoint.BaseURL
 	return spec, nil
+}
+
+func choiceOf(spec team.Spec) provider.Choice {
+	return provider.Choice{Provider: spec.Provider, Model: spec.Model, BaseURL: spec.BaseURL}
 }

@@ -107,7 +107,7 @@ func (d *daemon) poll() time.Duration {
 // spawnAll starts the members of the command line. One that can't be started is a fault, not the end of the others.
 func (d *daemon) spawnAll(ctx context.Context) {
 	for _, s := range d.opts.Spawn {
-		spec, err := d.shop.Resolve(team.Spec{Name: s.Name, Role: s.Role})
+		spec, err := d.shop.Resolve(ctx, team.Spec{Name: s.Name, Role: s.Role})
 		if err == nil {
 			_, err = d.sup.Spawn(ctx, spec, true)
 		}
@@ -132,8 +132,8 @@ func (d *daemon) service() *service {
 }
 
 // spec is a spawn request as the team takes it, with the role's file and the settings worked in.
-func (d *daemon) spec(req control.SpawnRequest) (team.Spec, error) {
-	return d.shop.Resolve(team.Spec{
+func (d *daemon) spec(ctx context.Context, req control.SpawnRequest) (team.Spec, error) {
+	return d.shop.Resolve(ctx, team.Spec{
 		Name: autonomy.AgentName(req.Name), Role: autonomy.Role(req.Role), Prompt: req.Prompt, Provider: req.Provider,
 		Model: req.Model, BaseURL: req.BaseURL, Toolsets: req.Toolsets, Mode: req.Mode, RequirePlan: req.RequirePlan,
 		Worktree: req.Worktree, SpawnedBy: team.User,

@@ -29,7 +29,7 @@ type service struct {
 	entries  func() []board.Entry
 	problems func() []control.Problem // of the daemon itself
 	usage    func() (total control.Usage, of map[autonomy.AgentName]control.Usage)
-	spec     func(control.SpawnRequest) (team.Spec, error) // checks model, key, mode and role file
+	spec     func(context.Context, control.SpawnRequest) (team.Spec, error) // checks model, key, mode and role file
 	line     func(ctx context.Context, yield func(control.LineEvent)) (stop func())
 	down     func(now bool)
 	stopping func() bool
@@ -74,7 +74,7 @@ func (s *service) Spawn(ctx context.Context, req control.SpawnRequest) (control.
 	if err := s.ready(); err != nil {
 		return control.Member{}, err
 	}
-	spec, err := s.spec(req)
+	spec, err := s.spec(ctx, req)
 	if err != nil {
 		return control.Member{}, wireError(err)
 	}
@@ -138,7 +138,7 @@ func (s *service) Line(ctx context.Context, req control.LineRequest, yield func(
 	if err := s.ready(); err != nil {
 		return err
 	}
-	spec, err := s.spec(control.SpawnRequest{
+	spec, err := s.spec(ctx, control.SpawnRequest{
 		Name: string(team.Lead), Role: "lead", Provider: req.Provider, Model: req.Model, BaseURL: req.BaseURL,
 	})
 	if err != nil {

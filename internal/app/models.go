@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/autonomy-team/autonomy/agent/provider"
+	"github.com/autonomy-team/autonomy/internal/control"
+)
+
+// listWithin bounds the question which models a server has.
+const listWithin = 15 * time.Second
+
+// models makes the clients of one process: one for each distinct choice, all behind the same limiters, so that members
+// with one key share its limits.
+type models struct {
+	app      *App
+	limiters provider.Limiters
+
+	mu   sync.Mutex
+	open map[provider.Choice]*provider.Client
+}
+
+// resolve completes a choice from environment, user settings and table. Nothing of the workspace enters here. The error
+// is provider.ErrNoProvider when nobody has chosen a model.
+func (m *models) resolve(ctx context.Context, c provider.Choice) (provider.Endpoint, error) {
+	endpoint, err := provider.Resolve(m.app.modelSettings(c))
+	if err != nil {
+		return endpoint, err
+	}
+	if endpoint.Model == "" {
+		ctx, cancel := context.WithTimeout(ctx, listWithin)
+		defer cancel()
+		if endpoint.Model, err = provider.DefaultModel(ctx, endpoint, nil); err != nil {
+			return endpoint, fmt.Errorf("choose a model of %s: %w", endpoint.Provider.ID, err)
+		}
+	}
+	return endpoint, nil
+}
+
+// client is the model of a choice that resolve has completed.
+func (m *models) client(c provider.Choice) (*provider.Client, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if client := m.open[c]; client != nil {
+		return client, nil
+	}
+	endpoint, err := provider.Resolve(m.app.modelSettings(c))
+	if err != nil {
+		return nil, err
+	}
+	client, err := provider.New(provider.Config{Endpoint: endpoint, Limiters: &m.limiters, Version: control.Version()})
+	if err != nil {
+		return nil, fmt.Errorf("reach model %s of %s: %w", endpoint.Model, endpoint.Provider.ID, err)
+	}
+	m.open[c] = client
+	return client, nil
+}
+
+// close releases idle connections.
+func (m *models) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, client := range m.open {
+		client.Close()
+	}
+	clear(m.open)
+}
+
+// modelSettings are the sources of a choice, nearest first.
+func (a *App) modelSettings(c provider.Choice) provider.Settings {
+	return provider.Settings{
+		Provider: c.Provider, Model: c.Model, BaseURL: c.BaseURL, Env: a.opts.Getenv,
+	}
+}
+
+// secrets are the values of all keys that this process can find, for the redactor.
+func (a *App) secrets() []string {
+	names := []string{"AUTONOMY_API_KEY"}
+	for _, p := range provider.Table() {
+		names = append(names, p.KeyVars...)
+	}
+	var values []string
+	for _, name := range names {
+		if v := a.opts.Getenv(name); v != "" {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// modelError gives a failed choice of a model its code and advice; any other error stays as it is.
+func modelError(err error) error {
+	var missing *provider.MissingKeyError
+	var unknown *provider.UnknownProviderError
+	var refused *provider.RefusedModelError
+	var url *provider.URLError
+	switch {
+	case errors.As(err, &missing):
+		hint := "run autonomy keys set " + missing.Provider + ", or set the variable where the daemon is started"
+		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: hint}
+	case errors.Is(err, provider.ErrNoProvider):
+		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: "run autonomy model setup"}
+	case errors.As(err, &unknown), errors.As(err, &refused), errors.As(err, &url):
+		return &control.Error{Code: control.CodeInvalid, Message: err.Error(), Hint: "autonomy model list shows what there is"}
+	}
+	return err
+}

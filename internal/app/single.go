@@ -1,0 +1,213 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent"
+	"github.com/autonomy-team/autonomy/agent/action"
+	"github.com/autonomy-team/autonomy/agent/gateway"
+	"github.com/autonomy-team/autonomy/agent/llm"
+	"github.com/autonomy-team/autonomy/agent/outcome"
+	"github.com/autonomy-team/autonomy/agent/provider"
+	"github.com/autonomy-team/autonomy/agent/tool"
+)
+
+// GoalOptions are the flags of `run GOAL`. Goal is required; the zero value of every other field is its default.
+type GoalOptions struct {
+	Goal                     string
+	Provider, Model, BaseURL string
+	Mode                     string // "" = auto
+	Verify                   string
+	MaxSteps                 int
+	Judge                    outcome.Mode
+	Strict                   bool
+	Proposals                int
+	Toolsets                 []string
+	Approver                 gateway.Approver // nil = nobody: what needs a person is denied
+	Event                    func(agent.Event)
+	Delta                    func(llm.Delta)
+}
+
+// RunGoal works one goal in this process, without board and mail. An error is one of configuration, found before
+// anything ran; how a run ended is in its Report.
+func (a *App) RunGoal(ctx context.Context, o GoalOptions) (agent.Report, error) {
+	choice := provider.Choice{Provider: o.Provider, Model: o.Model, BaseURL: o.BaseURL}
+	pool := &models{app: a, open: map[provider.Choice]*provider.Client{}}
+	defer pool.close()
+	endpoint, err := pool.resolve(ctx, choice)
+	if err != nil {
+		return agent.Report{}, modelError(err)
+	}
+	choice = provider.Choice{Provider: endpoint.Provider.ID, Model: endpoint.Model, BaseURL: endpoint.BaseURL}
+	client, err := pool.client(choice)
+	if err != nil {
+		return agent.Report{}, modelError(err)
+	}
+	log, err := a.beginRun(o.Event)
+	if err != nil {
+		return agent.Report{}, err
+	}
+	cfg, err := a.goalConfig(ctx, o, log)
+	if err != nil {
+		return agent.Report{}, errors.Join(err, log.close())
+	}
+	cfg.Model = client
+	cfg.About = agent.About{
+		Interface: "run", Mode: modeOr(o.Mode), Provider: choice.Provider, Model: choice.Model, Sandbox: sandboxLevel,
+	}
+	loop, err := agent.New(cfg)
+	if err != nil {
+		return agent.Report{}, errors.Join(err, log.close())
+	}
+	report := loop.Run(ctx, agent.Goal{
+		Kind: agent.KindRun, Subject: o.Goal, Text: o.Goal, Verify: o.Verify, MaxSteps: o.MaxSteps, Judge: o.Judge,
+		Strict: o.Strict, Proposals: o.Proposals,
+	})
+	return report, log.close()
+}
+
+// sandboxLevel is what run_started says: commands run under the launcher, nothing confines them yet.
+const sandboxLevel = "none"
+
+func modeOr(mode string) string {
+	if mode == "" {
+		return string(gateway.ModeAuto)
+	}
+	return mode
+}
+
+// goalConfig is everything of a single run but its model.
+func (a *App) goalConfig(ctx context.Context, o GoalOptions, log *runLog) (agent.Config, error) {
+	registry, err := a.singleRegistry(o.Toolsets)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	gate, err := a.singleGate(registry, o.Mode, o.Approver, log.id)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	engine, err := a.recipes(ctx, gate)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	script, err := agent.NewTranscript(agent.Head{
+		System: agent.Prompt{Workspace: a.ws.Root}.System(), Tools: offered(registry),
+	}, nil)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	purse, err := agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeRun})
+	if err != nil {
+		return agent.Config{}, err
+	}
+	return agent.Config{
+		Run: log.id, Executor: gate, Evaluator: outcome.Evaluator{Verify: verifier(gate, o.Verify)}, Recorder: log,
+		Transcript: script, Proposers: []agent.Proposer{engine}, Learner: engine, Budget: purse, OnDelta: o.Delta,
+	}, nil
+}
+
+// singleRegistry is the tools of a run without a team.
+func (a *App) singleRegistry(toolsets []string) (*tool.Registry, error) {
+	tools, err := a.tools("")
+	if err != nil {
+		return nil, err
+	}
+	all, err := tool.New(tools...)
+	if err != nil {
+		return nil, err
+	}
+	return all.Available(toolsets), nil
+}
+
+func (a *App) singleGate(r *tool.Registry, mode string, who gateway.Approver, run autonomy.RunID) (*gateway.Gateway, error) {
+	m, err := gateway.ParseMode(mode)
+	if err != nil {
+		return nil, err
+	}
+	return gateway.New(gateway.Config{
+		Registry: r, Policy: gateway.Modes(m, false), Approver: who, Redact: a.redact.String, Results: a.ws.Results(),
+		Env:    tool.Env{Workspace: a.ws.Root, Run: run, Person: a.trusted()},
+		Report: func(t gateway.Trouble) { a.opts.Report(Notice{Part: "tool", File: t.Tool, Text: t.Text}) },
+	})
+}
+
+// offered are the tools as a model is told of them.
+func offered(r *tool.Registry) []llm.Tool {
+	var tools []llm.Tool
+	for _, s := range r.List() {
+		tools = append(tools, llm.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	return tools
+}
+
+// CallTool runs one tool through the gateway for the person at the terminal, in this process.
+func (a *App) CallTool(ctx context.Context, name string, args json.RawMessage, mode string, who gateway.Approver) (action.Observation, error) {
+	registry, err := a.singleRegistry(a.allToolsets())
+	if err != nil {
+		return action.Observation{}, err
+	}
+	gate, err := a.singleGate(registry, mode, who, "")
+	if err != nil {
+		return action.Observation{}, err
+	}
+	return perform(ctx, gate, action.Action{Call: "call", Tool: name, Arguments: args, Direct: true})
+}
+
+// perform takes one action through the gateway; a no is an observation too.
+func perform(ctx context.Context, gate *gateway.Gateway, x action.Action) (action.Observation, error) {
+	x = gate.Assess(x)
+	leave, err := gate.Admit(ctx, x)
+	if err != nil {
+		return action.Observation{}, err
+	}
+	if leave.Decision != action.Allow {
+		status := action.Denied
+		if x.Unavailable || x.Invalid != "" {
+			status = action.Inadmissible
+		}
+		return action.Observation{Call: x.Call, Tool: x.Tool, Status: status, Output: leave.Reason}, nil
+	}
+	return gate.Execute(ctx, x, leave)
+}
+
+// Explain says how an action of a model would be decided in a mode, without asking or running anything.
+func (a *App) Explain(name string, args json.RawMessage, mode string) (gateway.Explanation, error) {
+	registry, err := a.singleRegistry(a.allToolsets())
+	if err != nil {
+		return gateway.Explanation{}, err
+	}
+	gate, err := a.singleGate(registry, mode, nil, "")
+	if err != nil {
+		return gateway.Explanation{}, err
+	}
+	return gate.Explain(action.Action{Call: "explain", Tool: name, Arguments: args}), nil
+}
+
+func (a *App) allToolsets() []string {
+	var names []string
+	for _, set := range tool.Catalog(&tool.Registry{}, nil) {
+		names = append(names, set.Name)
+	}
+	return names
+}
+
+// Verify runs a task's verify command for the person who says that it is done. ok tells whether it exited 0. The
+// workspace must be trusted: ErrUntrusted.
+func (a *App) Verify(ctx context.Context, command string, who gateway.Approver) (ok bool, exit int, output string, err error) {
+	if !a.trusted() {
+		return false, 0, "", fmt.Errorf("run verify: %w", ErrUntrusted)
+	}
+	registry, err := a.singleRegistry(nil)
+	if err != nil {
+		return false, 0, "", err
+	}
+	gate, err := a.singleGate(registry, "", who, "")
+	if err != nil {
+		return false, 0, "", err
+	}
+	return verifier(gate, command)(ctx)
+}
