@@ -166,6 +166,9 @@ func (p *Process) PID() int { return p.pid }
 // Done is closed when the command and every process it started are gone.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Outcome is how the command ended; it may be called once Done is closed.
+func (p *Process) Outcome() (Outcome, error) { return p.outcome, p.err }
+
 // Wait returns the outcome. When ctx ends first the command is stopped; Wait still returns only when it is gone.
 func (p *Process) Wait(ctx context.Context) (Outcome, error) {
 	select {

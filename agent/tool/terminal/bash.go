@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/autonomy-team/autonomy/agent/action"
@@ -58,7 +59,7 @@ func (c Config) order(script string, env tool.Env, timeout time.Duration) sandbo
 type spill struct {
 	config Config
 	dir    string
-	name   string
+	name   atomic.Pointer[string]
 }
 
 func (s *spill) open() (io.WriteCloser, error) {
@@ -66,8 +67,17 @@ func (s *spill) open() (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.name = f.Name()
+	name := f.Name()
+	s.name.Store(&name)
 	return s.config.Redact(f), nil
+}
+
+// file is the file's name, "" as long as there is none.
+func (s *spill) file() string {
+	if name := s.name.Load(); name != nil {
+		return *name
+	}
+	return ""
 }
 
 type bash struct{ config Config }
@@ -146,7 +156,7 @@ func (b *bash) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 		}
 		return tool.Result{}, err
 	}
-	return result(outcome, out, file.name, timeout, closeErr), nil
+	return result(outcome, out, file.file(), timeout, closeErr), nil
 }
 
 // deadline is the seconds the model stated, else what the caller set (the timeout of a runbook step), else the default.
@@ -174,9 +184,7 @@ func result(outcome sandbox.Outcome, out *sandbox.Output, file string, timeout t
 		b.WriteByte('\n')
 	}
 	b.WriteString(ending(outcome, timeout))
-	if truncated && file != "" {
-		fmt.Fprintf(&b, "\n[whole output: %s]", file)
-	}
+	b.WriteString(whereWhole(truncated, file))
 	if spillErr != nil {
 		fmt.Fprintf(&b, "\n[%v]", spillErr)
 	}
@@ -185,6 +193,13 @@ func result(outcome sandbox.Outcome, out *sandbox.Output, file string, timeout t
 		Content: b.String(), Exit: &exit, Truncated: truncated, File: file,
 		IsError: exit != 0 || outcome.TimedOut || outcome.Cancelled,
 	}
+}
+
+func whereWhole(truncated bool, file string) string {
+	if !truncated || file == "" {
+		return ""
+	}
+	return "\n[whole output: " + file + "]"
 }
 
 func ending(o sandbox.Outcome, timeout time.Duration) string {
