@@ -49,16 +49,8 @@ type Data interface {
 // DecodeEvent reads one record of a run's log; unknown keys of the envelope (seq, ts, sum) are ignored. A type outside
 // the vocabulary is an error.
 func DecodeEvent(raw []byte) (Event, error) {
-	var envelope struct {
-		Run   autonomy.RunID     `json:"run_id"`
-		Turn  int                `json:"turn"`
-		Actor autonomy.AgentName `json:"actor"`
-		Task  autonomy.TaskID    `json:"task"`
-		Claim autonomy.ClaimID   `json:"claim"`
-		Type  EventType          `json:"type"`
-		Data  json.RawMessage    `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &envelope); err != nil {
+	envelope, err := openEnvelope(raw)
+	if err != nil {
 		return Event{}, fmt.Errorf("decode event: %w", err)
 	}
 	data, err := decodeData(envelope.Type, envelope.Data)

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -67,7 +68,14 @@ func FuzzDecodeEvent(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
+		if len(line) == 0 {
+			return
+		}
 		e, err := agent.DecodeEvent(line)
+		slow, slowErr := agent.DecodeEvent(append([]byte("{ "), bytes.TrimPrefix(line, []byte("{"))...)) // not our own writing
+		if line[0] == '{' && json.Valid(line) && ((err == nil) != (slowErr == nil) || !reflect.DeepEqual(e, slow)) {
+			t.Fatalf("%s is read as %+v (%v), and slowly as %+v (%v)", line, e, err, slow, slowErr)
+		}
 		if err != nil {
 			return
 		}
