@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -26,6 +28,9 @@ func downEvent() team.Event { return team.Event{Kind: team.EventShutdown, Reason
 func readHistory(path string) history {
 	h := history{orderly: true, last: map[autonomy.TaskID]team.EventKind{}}
 	for record, err := range eventlog.Read(path) {
+		if errors.Is(err, fs.ErrNotExist) {
+			break // the first daemon of this workspace
+		}
 		if err != nil {
 			h.orderly = false
 			break
