@@ -34,7 +34,7 @@ func (g *Gateway) Execute(ctx context.Context, a action.Action, adm action.Admis
 		return action.Observation{Call: a.Call, Tool: a.Tool, Status: action.Aborted, Output: "not run: " + err.Error()}, nil
 	}
 	begun := time.Now()
-	result, err := g.call(ctx, t, call)
+	result, err := g.call(ctx, t, a.Tool, call)
 	o := g.observe(a, result, err)
 	switch {
 	case ctx.Err() != nil:
@@ -49,7 +49,7 @@ func (g *Gateway) Execute(ctx context.Context, a action.Action, adm action.Admis
 
 // call runs the tool under its deadline. A tool that does not return after its context ended is given up: stopping must
 // always end. Its goroutine ends when the tool does.
-func (g *Gateway) call(ctx context.Context, t tool.Tool, call tool.Call) (tool.Result, error) {
+func (g *Gateway) call(ctx context.Context, t tool.Tool, name string, call tool.Call) (tool.Result, error) {
 	limit := DefaultLimit
 	if l, ok := t.(tool.Limiter); ok {
 		limit = l.Limit(call)
@@ -67,7 +67,7 @@ func (g *Gateway) call(ctx context.Context, t tool.Tool, call tool.Call) (tool.R
 		var e ended
 		defer func() {
 			if p := recover(); p != nil {
-				g.report(Trouble{Tool: t.Spec().Name, Call: call.ID, Text: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())})
+				g.report(Trouble{Tool: name, Call: call.ID, Text: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())})
 				e.err = fmt.Errorf("the tool panicked: %v", p)
 			}
 			done <- e
@@ -85,7 +85,7 @@ func (g *Gateway) call(ctx context.Context, t tool.Tool, call tool.Call) (tool.R
 	case e := <-done:
 		return e.result, e.err
 	case <-last.C:
-		g.report(Trouble{Tool: t.Spec().Name, Call: call.ID, Text: "did not return after its context ended"})
+		g.report(Trouble{Tool: name, Call: call.ID, Text: "did not return after its context ended"})
 		return tool.Result{}, errors.New("the tool did not return in time and was given up")
 	}
 }

@@ -114,7 +114,8 @@ func (g *Gateway) assess(a action.Action) (action.Action, tool.Assessment) {
 	} else {
 		found.Reason = "the tool does not say what it does"
 	}
-	a.ReadOnly = t.Spec().ReadOnly && !found.SideEffects
+	spec, _ := g.registry.Spec(a.Tool)
+	a.ReadOnly = spec.ReadOnly && !found.SideEffects
 	return apply(a, found), found
 }
 

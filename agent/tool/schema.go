@@ -68,13 +68,25 @@ type checker struct {
 	resolved *jsonschema.Resolved
 }
 
+// describesObject is the part of compile that costs nothing.
+func describesObject(raw json.RawMessage) error {
+	var s struct{ Type string }
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fmt.Errorf("read schema: %w", err)
+	}
+	if s.Type != "object" {
+		return errors.New("read schema: the arguments are no object")
+	}
+	return nil
+}
+
 func compile(raw json.RawMessage) (checker, error) {
+	if err := describesObject(raw); err != nil {
+		return checker{}, err
+	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return checker{}, fmt.Errorf("read schema: %w", err)
-	}
-	if s.Type != "object" {
-		return checker{}, fmt.Errorf("read schema: the arguments are no object")
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {

@@ -21,7 +21,7 @@ type editArgs struct {
 	tool.Mutating
 }
 
-func editFile(w *workspace) tool.Tool {
+func editFile(w *dir) tool.Tool {
 	return &change[editArgs]{
 		op: op[editArgs]{
 			w: w, name: "edit_file",
@@ -30,18 +30,18 @@ func editFile(w *workspace) tool.Tool {
 			run:   runEdit,
 		},
 		effect: "change a file", plan: "read it again and compare its hash",
-		verify: func(w *workspace, env tool.Env, a editArgs, result string) (bool, string) {
+		verify: func(w *dir, env tool.Env, a editArgs, result string) (bool, string) {
 			return w.hasRevision(env, a.Path, stated(result))
 		},
 	}
 }
 
-func runEdit(w *workspace, env tool.Env, a editArgs) (string, error) {
+func runEdit(w *dir, env tool.Env, a editArgs) (string, error) {
 	p, err := w.target(env, a.Path)
 	if err != nil {
 		return "", err
 	}
-	data, info, err := w.read(p)
+	data, info, err := w.Read(p)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func runEdit(w *workspace, env tool.Env, a editArgs) (string, error) {
 	if err := w.write(p, []byte(text), info.Mode().Perm()); err != nil {
 		return "", err
 	}
-	diff := udiff.Unified("a/"+p.rel, "b/"+p.rel, old, text)
+	diff := udiff.Unified("a/"+p.Rel, "b/"+p.Rel, old, text)
 	return fmt.Sprintf("%s%s[revision %s]", diff, note, revision([]byte(text))), nil
 }
 

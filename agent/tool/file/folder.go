@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/agent/tool/workspace"
 )
 
 // maxEntries is how many entries of a folder are listed.
@@ -32,26 +33,26 @@ type changePathArgs struct {
 	tool.Mutating
 }
 
-func listDir(w *workspace) tool.Tool {
+func listDir(w *dir) tool.Tool {
 	return &op[optionalPathArgs]{
 		w: w, name: "list_dir", about: "List a folder: one entry a line, folders with a slash at the end, files with their size.",
 		paths: func(a optionalPathArgs) []string { return []string{a.Path} },
-		run: func(w *workspace, env tool.Env, a optionalPathArgs) (string, error) {
-			p, err := w.locate(env, a.Path)
+		run: func(w *dir, env tool.Env, a optionalPathArgs) (string, error) {
+			p, err := w.Locate(env, a.Path)
 			if err != nil {
 				return "", err
 			}
-			dir, err := w.root.Open(p.rel)
+			dir, err := w.Root.Open(p.Rel)
 			if err != nil {
-				return "", fmt.Errorf("%s: %w", p.name, reason(err))
+				return "", fmt.Errorf("%s: %w", p.Name, workspace.Reason(err))
 			}
 			defer dir.Close()
-			if err := w.sameFile(dir, p); err != nil {
-				return "", fmt.Errorf("%s: %w", p.name, err)
+			if err := w.SameFile(dir, p); err != nil {
+				return "", fmt.Errorf("%s: %w", p.Name, err)
 			}
 			entries, err := dir.ReadDir(-1)
 			if err != nil {
-				return "", fmt.Errorf("%s: %w", p.name, reason(err))
+				return "", fmt.Errorf("%s: %w", p.Name, workspace.Reason(err))
 			}
 			return renderEntries(entries), nil
 		},
@@ -83,27 +84,27 @@ func renderEntries(entries []fs.DirEntry) string {
 	return b.String()
 }
 
-func statPath(w *workspace) tool.Tool {
+func statPath(w *dir) tool.Tool {
 	return &op[pathArgs]{
 		w: w, name: "stat", about: "Tell what a path is: kind, size, permissions, time of the last change, and a file's revision.",
 		paths: func(a pathArgs) []string { return []string{a.Path} },
-		run: func(w *workspace, env tool.Env, a pathArgs) (string, error) {
-			p, err := w.entry(env, a.Path)
+		run: func(w *dir, env tool.Env, a pathArgs) (string, error) {
+			p, err := w.Entry(env, a.Path)
 			if err != nil {
 				return "", err
 			}
-			info, err := w.root.Lstat(p.rel)
+			info, err := w.Root.Lstat(p.Rel)
 			if err != nil {
-				return "", fmt.Errorf("%s: %w", a.Path, reason(err))
+				return "", fmt.Errorf("%s: %w", a.Path, workspace.Reason(err))
 			}
 			text := fmt.Sprintf("%s\nsize %d\nmode %s\nchanged %s", kind(info), info.Size(), info.Mode(), info.ModTime().UTC().Format(time.RFC3339))
-			if target, err := w.root.Readlink(p.rel); err == nil {
+			if target, err := w.Root.Readlink(p.Rel); err == nil {
 				text += "\nleads to " + target
 			}
-			if !info.Mode().IsRegular() || info.Size() > maxFile {
+			if !info.Mode().IsRegular() || info.Size() > workspace.MaxFile {
 				return text, nil
 			}
-			data, _, err := w.read(p)
+			data, _, err := w.Read(p)
 			if err != nil {
 				return "", err
 			}
@@ -131,12 +132,12 @@ type moveArgs struct {
 	tool.Mutating
 }
 
-func moveFile(w *workspace) tool.Tool {
+func moveFile(w *dir) tool.Tool {
 	return &change[moveArgs]{
 		op: op[moveArgs]{
 			w: w, name: "move_file", about: "Move or rename a file or folder. Never replaces anything.",
 			paths: func(a moveArgs) []string { return []string{a.From, a.To} },
-			run: func(w *workspace, env tool.Env, a moveArgs) (string, error) {
+			run: func(w *dir, env tool.Env, a moveArgs) (string, error) {
 				from, err := w.movable(env, a.From)
 				if err != nil {
 					return "", err
@@ -152,37 +153,37 @@ func moveFile(w *workspace) tool.Tool {
 			},
 		},
 		effect: "move a file or folder", plan: "look at both paths",
-		verify: func(w *workspace, env tool.Env, a moveArgs, _ string) (bool, string) {
+		verify: func(w *dir, env tool.Env, a moveArgs, _ string) (bool, string) {
 			return w.moved(env, a.From, a.To)
 		},
 	}
 }
 
 // movable is target for an entry that is to be moved itself.
-func (w *workspace) movable(env tool.Env, name string) (place, error) {
+func (w *dir) movable(env tool.Env, name string) (workspace.Place, error) {
 	if _, err := w.target(env, name); err != nil {
-		return place{}, err
+		return workspace.Place{}, err
 	}
-	return w.entry(env, name)
+	return w.Entry(env, name)
 }
 
-func (w *workspace) move(from, to place) error {
-	if _, err := w.root.Lstat(from.rel); err != nil {
-		return fmt.Errorf("%s: %w", from.name, reason(err))
+func (w *dir) move(from, to workspace.Place) error {
+	if _, err := w.Root.Lstat(from.Rel); err != nil {
+		return fmt.Errorf("%s: %w", from.Name, workspace.Reason(err))
 	}
-	if _, err := w.root.Lstat(to.rel); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: exists already", to.name)
+	if _, err := w.Root.Lstat(to.Rel); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: exists already", to.Name)
 	}
-	if err := w.root.MkdirAll(filepath.Dir(to.rel), 0o755); err != nil {
-		return fmt.Errorf("%s: make its folder: %w", to.name, reason(err))
+	if err := w.Root.MkdirAll(filepath.Dir(to.Rel), 0o755); err != nil {
+		return fmt.Errorf("%s: make its folder: %w", to.Name, workspace.Reason(err))
 	}
-	if err := w.root.Rename(from.rel, to.rel); err != nil {
-		return fmt.Errorf("%s: %w", from.name, reason(err))
+	if err := w.Root.Rename(from.Rel, to.Rel); err != nil {
+		return fmt.Errorf("%s: %w", from.Name, workspace.Reason(err))
 	}
 	return nil
 }
 
-func (w *workspace) moved(env tool.Env, from, to string) (bool, string) {
+func (w *dir) moved(env tool.Env, from, to string) (bool, string) {
 	if w.exists(env, from) {
 		return false, from + " is still there"
 	}
@@ -192,35 +193,35 @@ func (w *workspace) moved(env tool.Env, from, to string) (bool, string) {
 	return true, from + " is gone, " + to + " is there"
 }
 
-func (w *workspace) exists(env tool.Env, name string) bool {
-	p, err := w.entry(env, name)
+func (w *dir) exists(env tool.Env, name string) bool {
+	p, err := w.Entry(env, name)
 	if err != nil {
 		return false
 	}
-	_, err = w.root.Lstat(p.rel)
+	_, err = w.Root.Lstat(p.Rel)
 	return err == nil
 }
 
-func makeDir(w *workspace) tool.Tool {
+func makeDir(w *dir) tool.Tool {
 	return &change[changePathArgs]{
 		op: op[changePathArgs]{
 			w: w, name: "make_dir", about: "Make a folder and those above it. One that exists is fine.",
 			paths: func(a changePathArgs) []string { return []string{a.Path} },
-			run: func(w *workspace, env tool.Env, a changePathArgs) (string, error) {
+			run: func(w *dir, env tool.Env, a changePathArgs) (string, error) {
 				p, err := w.target(env, a.Path)
 				if err != nil {
 					return "", err
 				}
-				if err := w.root.MkdirAll(p.rel, 0o755); err != nil {
-					return "", fmt.Errorf("%s: %w", a.Path, reason(err))
+				if err := w.Root.MkdirAll(p.Rel, 0o755); err != nil {
+					return "", fmt.Errorf("%s: %w", a.Path, workspace.Reason(err))
 				}
 				return "made " + a.Path, nil
 			},
 		},
 		effect: "make a folder", plan: "look whether it is there",
-		verify: func(w *workspace, env tool.Env, a changePathArgs, _ string) (bool, string) {
-			if p, err := w.locate(env, a.Path); err == nil {
-				if info, err := w.root.Lstat(p.rel); err == nil && info.IsDir() {
+		verify: func(w *dir, env tool.Env, a changePathArgs, _ string) (bool, string) {
+			if p, err := w.Locate(env, a.Path); err == nil {
+				if info, err := w.Root.Lstat(p.Rel); err == nil && info.IsDir() {
 					return true, a.Path + " is a folder"
 				}
 			}
@@ -229,26 +230,26 @@ func makeDir(w *workspace) tool.Tool {
 	}
 }
 
-func trashFile(w *workspace) tool.Tool {
+func trashFile(w *dir) tool.Tool {
 	return &change[changePathArgs]{
 		op: op[changePathArgs]{
 			w: w, name: "trash_file", about: "Remove a file or folder by moving it to the trash, where a person can take it back.",
 			paths: func(a changePathArgs) []string { return []string{a.Path} },
-			run: func(w *workspace, env tool.Env, a changePathArgs) (string, error) {
+			run: func(w *dir, env tool.Env, a changePathArgs) (string, error) {
 				p, err := w.movable(env, a.Path)
 				if err != nil {
 					return "", err
 				}
 				slot := time.Now().UTC().Format("20060102T150405Z-") + rand.Text()[:6]
-				to := place{name: "trash", rel: filepath.Join(trashFolder, slot, p.rel)}
+				to := workspace.Place{Name: "trash", Rel: filepath.Join(trashFolder, slot, p.Rel)}
 				if err := w.move(p, to); err != nil {
 					return "", err
 				}
-				return fmt.Sprintf("moved %s to %s", a.Path, filepath.ToSlash(to.rel)), nil
+				return fmt.Sprintf("moved %s to %s", a.Path, filepath.ToSlash(to.Rel)), nil
 			},
 		},
 		effect: "move a file or folder to the trash", plan: "look at both paths",
-		verify: func(w *workspace, env tool.Env, a changePathArgs, result string) (bool, string) {
+		verify: func(w *dir, env tool.Env, a changePathArgs, result string) (bool, string) {
 			_, to, _ := strings.Cut(result, " to "+filepath.ToSlash(trashFolder))
 			return w.moved(env, a.Path, filepath.Join(env.Workspace, trashFolder+to))
 		},

@@ -7,27 +7,30 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/agent/tool/workspace"
 )
 
 // Tools is the toolset over one workspace.
 type Tools struct {
-	w   *workspace
+	w   *dir
 	all []tool.Tool
 }
 
 // Open opens the workspace and makes the tools. Close gives its descriptor back; no call may run then.
 func Open(path string) (*Tools, error) {
-	w, err := openWorkspace(path)
+	opened, err := workspace.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	w := &dir{opened}
 	return &Tools{w: w, all: []tool.Tool{
 		readFile(w), readFiles(w), writeFile(w), editFile(w), listDir(w), statPath(w), moveFile(w), makeDir(w), trashFile(w),
-		outline(w), checkSyntax(w),
+		outlineFile(w), checkSyntax(w),
 	}}, nil
 }
 
@@ -35,20 +38,27 @@ func Open(path string) (*Tools, error) {
 func (t *Tools) All() []tool.Tool { return t.all }
 
 // Close closes the workspace.
-func (t *Tools) Close() error { return t.w.root.Close() }
+func (t *Tools) Close() error { return t.w.Close() }
+
+// dir is the workspace with what writing needs.
+type dir struct{ *workspace.Dir }
 
 // op is one tool that reads. A is the struct of its arguments.
 type op[A any] struct {
-	w     *workspace
+	w     *dir
 	name  string
 	about string
 	paths func(A) []string // what it touches, for the level
-	run   func(w *workspace, env tool.Env, a A) (string, error)
+	run   func(w *dir, env tool.Env, a A) (string, error)
+
+	once   sync.Once
+	schema json.RawMessage // made once: registries are made often
 }
 
 func (o *op[A]) Spec() tool.Spec {
+	o.once.Do(func() { o.schema = tool.SchemaOf[A]() })
 	return tool.Spec{
-		Name: o.name, Toolset: "file", Description: o.about, Schema: tool.SchemaOf[A](), ReadOnly: true, Default: true,
+		Name: o.name, Toolset: "file", Description: o.about, Schema: o.schema, ReadOnly: true, Default: true,
 	}
 }
 
@@ -68,26 +78,26 @@ func (o *op[A]) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 func (o *op[A]) Assess(args json.RawMessage, env tool.Env) tool.Assessment {
 	found := tool.Assessment{Risk: action.Low, Effect: "read files"}
 	for _, p := range o.places(args, env, &found) {
-		if p.class.Secret {
-			raise(&found, action.High, p.name+" may hold a secret")
+		if p.Class.Secret {
+			raise(&found, action.High, p.Name+" may hold a secret")
 		}
-		if info, err := o.w.root.Lstat(p.rel); err == nil && info.Mode().IsRegular() && linkCount(info) > 1 {
-			raise(&found, action.Medium, p.name+" has another name, perhaps outside the workspace")
+		if info, err := o.w.Root.Lstat(p.Rel); err == nil && info.Mode().IsRegular() && linkCount(info) > 1 {
+			raise(&found, action.Medium, p.Name+" has another name, perhaps outside the workspace")
 		}
 	}
 	return found
 }
 
 // places locates all paths of a call; one that can't be located raises the level to MEDIUM, and the call will say why.
-func (o *op[A]) places(args json.RawMessage, env tool.Env, found *tool.Assessment) []place {
+func (o *op[A]) places(args json.RawMessage, env tool.Env, found *tool.Assessment) []workspace.Place {
 	a, err := tool.Decode[A](args)
 	if err != nil {
 		raise(found, action.High, err.Error())
 		return nil
 	}
-	var places []place
+	var places []workspace.Place
 	for _, name := range o.paths(a) {
-		p, err := o.w.locate(env, name)
+		p, err := o.w.Locate(env, name)
 		if err != nil {
 			raise(found, action.Medium, err.Error())
 			continue
@@ -96,6 +106,8 @@ func (o *op[A]) places(args json.RawMessage, env tool.Env, found *tool.Assessmen
 	}
 	return places
 }
+
+var errState = errors.New("holds the program's own state, which only its own commands write")
 
 func raise(found *tool.Assessment, risk action.Risk, reason string) {
 	if found.Risk != action.High {
@@ -107,7 +119,7 @@ func raise(found *tool.Assessment, risk action.Risk, reason string) {
 type change[A any] struct {
 	op[A]
 	effect, plan string
-	verify       func(w *workspace, env tool.Env, a A, result string) (bool, string)
+	verify       func(w *dir, env tool.Env, a A, result string) (bool, string)
 }
 
 func (c *change[A]) Spec() tool.Spec {
@@ -119,14 +131,14 @@ func (c *change[A]) Spec() tool.Spec {
 func (c *change[A]) Assess(args json.RawMessage, env tool.Env) tool.Assessment {
 	found := tool.Assessment{Risk: action.Medium, SideEffects: true, Effect: c.effect, Plan: c.plan}
 	for _, p := range c.places(args, env, &found) {
-		if p.class.Protected {
-			raise(&found, action.High, p.name+" is protected: it may run code or instruct agents")
+		if p.Class.Protected {
+			raise(&found, action.High, p.Name+" is protected: it may run code or instruct agents")
 		}
-		if p.class.Secret {
-			raise(&found, action.High, p.name+" may hold a secret")
+		if p.Class.Secret {
+			raise(&found, action.High, p.Name+" may hold a secret")
 		}
-		if p.class.State {
-			found.Refused, found.Risk, found.Reason = true, action.High, p.name+" "+errState.Error()
+		if p.Class.State {
+			found.Refused, found.Risk, found.Reason = true, action.High, p.Name+" "+errState.Error()
 		}
 	}
 	return found
@@ -141,14 +153,14 @@ func (c *change[A]) Verify(_ context.Context, call tool.Call, result tool.Result
 }
 
 // target locates a path that is to be written. State folders are refused here too, whatever was decided about the call.
-func (w *workspace) target(env tool.Env, name string) (place, error) {
-	p, err := w.locate(env, name)
+func (w *dir) target(env tool.Env, name string) (workspace.Place, error) {
+	p, err := w.Locate(env, name)
 	switch {
 	case err != nil:
 		return p, err
-	case p.class.State:
+	case p.Class.State:
 		return p, fmt.Errorf("%s: %w", name, errState)
-	case p.rel == ".":
+	case p.Rel == ".":
 		return p, fmt.Errorf("%s: %w", name, errors.New("is the workspace itself"))
 	}
 	return p, nil

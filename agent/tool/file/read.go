@@ -24,12 +24,12 @@ type readArgs struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"number of lines, 2000 if absent"`
 }
 
-func readFile(w *workspace) tool.Tool {
+func readFile(w *dir) tool.Tool {
 	return &op[readArgs]{
 		w: w, name: "read_file",
 		about: "Read a text file, or some of its lines. The last line of the result tells its revision.",
 		paths: func(a readArgs) []string { return []string{a.Path} },
-		run: func(w *workspace, env tool.Env, a readArgs) (string, error) {
+		run: func(w *dir, env tool.Env, a readArgs) (string, error) {
 			return w.readText(env, a, maxBytes)
 		},
 	}
@@ -41,12 +41,12 @@ type readManyArgs struct {
 
 const maxPaths = 20
 
-func readFiles(w *workspace) tool.Tool {
+func readFiles(w *dir) tool.Tool {
 	return &op[readManyArgs]{
 		w: w, name: "read_files",
 		about: "Read several text files at once, each from its beginning. What can't be read is said in its place.",
 		paths: func(a readManyArgs) []string { return a.Paths },
-		run: func(w *workspace, env tool.Env, a readManyArgs) (string, error) {
+		run: func(w *dir, env tool.Env, a readManyArgs) (string, error) {
 			if len(a.Paths) == 0 || len(a.Paths) > maxPaths {
 				return "", fmt.Errorf("paths: give 1 to %d", maxPaths)
 			}
@@ -68,12 +68,12 @@ func readFiles(w *workspace) tool.Tool {
 	}
 }
 
-func (w *workspace) readText(env tool.Env, a readArgs, room int) (string, error) {
-	p, err := w.locate(env, a.Path)
+func (w *dir) readText(env tool.Env, a readArgs, room int) (string, error) {
+	p, err := w.Locate(env, a.Path)
 	if err != nil {
 		return "", err
 	}
-	data, _, err := w.read(p)
+	data, _, err := w.Read(p)
 	if err != nil {
 		return "", err
 	}

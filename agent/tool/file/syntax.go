@@ -16,21 +16,21 @@ import (
 	"github.com/autonomy-team/autonomy/agent/tool"
 )
 
-func checkSyntax(w *workspace) tool.Tool {
+func checkSyntax(w *dir) tool.Tool {
 	return &op[pathArgs]{
 		w: w, name: "check_syntax",
 		about: "Check a file's syntax without running anything: Go, JSON, JSON lines, XML.",
 		paths: func(a pathArgs) []string { return []string{a.Path} },
-		run: func(w *workspace, env tool.Env, a pathArgs) (string, error) {
-			p, err := w.locate(env, a.Path)
+		run: func(w *dir, env tool.Env, a pathArgs) (string, error) {
+			p, err := w.Locate(env, a.Path)
 			if err != nil {
 				return "", err
 			}
-			data, _, err := w.read(p)
+			data, _, err := w.Read(p)
 			if err != nil {
 				return "", err
 			}
-			problem, err := syntaxOf(filepath.Ext(p.rel), data)
+			problem, err := syntaxOf(filepath.Ext(p.Rel), data)
 			switch {
 			case err != nil:
 				return "", fmt.Errorf("%s: %w", a.Path, err)

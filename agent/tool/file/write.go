@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/agent/tool/workspace"
 	"github.com/autonomy-team/autonomy/internal/redact"
 )
 
@@ -20,7 +21,7 @@ type writeArgs struct {
 	tool.Mutating
 }
 
-func writeFile(w *workspace) tool.Tool {
+func writeFile(w *dir) tool.Tool {
 	return &change[writeArgs]{
 		op: op[writeArgs]{
 			w: w, name: "write_file",
@@ -29,18 +30,18 @@ func writeFile(w *workspace) tool.Tool {
 			run:   runWrite,
 		},
 		effect: "write a file", plan: "read it again and compare its hash",
-		verify: func(w *workspace, env tool.Env, a writeArgs, _ string) (bool, string) {
+		verify: func(w *dir, env tool.Env, a writeArgs, _ string) (bool, string) {
 			return w.hasRevision(env, a.Path, revision([]byte(a.Content)))
 		},
 	}
 }
 
-func runWrite(w *workspace, env tool.Env, a writeArgs) (string, error) {
+func runWrite(w *dir, env tool.Env, a writeArgs) (string, error) {
 	p, err := w.target(env, a.Path)
 	if err != nil {
 		return "", err
 	}
-	old, info, err := w.read(p)
+	old, info, err := w.Read(p)
 	exists := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -80,19 +81,19 @@ func expectRevision(want string, old []byte, exists bool) error {
 
 // write replaces or makes a file as a whole: a new file is written beside it and renamed, so that a reader never sees a
 // half of it and a second name of the old file, perhaps outside, keeps the old content.
-func (w *workspace) write(p place, data []byte, mode fs.FileMode) error {
-	if len(data) > maxFile {
-		return fmt.Errorf("%s: %d bytes are more than the %d that file tools write", p.name, len(data), maxFile)
+func (w *dir) write(p workspace.Place, data []byte, mode fs.FileMode) error {
+	if len(data) > workspace.MaxFile {
+		return fmt.Errorf("%s: %d bytes are more than the %d that file tools write", p.Name, len(data), workspace.MaxFile)
 	}
 	if strings.Contains(string(data), redact.Mark) {
-		return fmt.Errorf("%s: the text holds %s, which stands for a masked secret; writing it would destroy the secret", p.name, redact.Mark)
+		return fmt.Errorf("%s: the text holds %s, which stands for a masked secret; writing it would destroy the secret", p.Name, redact.Mark)
 	}
 	folder, err := w.openFolder(p)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	name := filepath.Base(p.rel)
+	name := filepath.Base(p.Rel)
 	temporary := "." + name + "." + rand.Text()[:10] + ".tmp"
 	err = fill(folder, temporary, data, mode)
 	if err == nil {
@@ -100,29 +101,29 @@ func (w *workspace) write(p place, data []byte, mode fs.FileMode) error {
 	}
 	if err != nil {
 		_ = folder.Remove(temporary)
-		return fmt.Errorf("%s: %w", p.name, reason(err))
+		return fmt.Errorf("%s: %w", p.Name, workspace.Reason(err))
 	}
 	return nil
 }
 
 // openFolder makes and opens the folder of a file and makes sure that it is the one that was decided about, not one that
 // a link swapped in meanwhile leads to.
-func (w *workspace) openFolder(p place) (*os.Root, error) {
-	at := place{name: p.name, rel: filepath.Dir(p.rel)}
-	if err := w.root.MkdirAll(at.rel, 0o755); err != nil {
-		return nil, fmt.Errorf("%s: make its folder: %w", p.name, reason(err))
+func (w *dir) openFolder(p workspace.Place) (*os.Root, error) {
+	at := workspace.Place{Name: p.Name, Rel: filepath.Dir(p.Rel)}
+	if err := w.Root.MkdirAll(at.Rel, 0o755); err != nil {
+		return nil, fmt.Errorf("%s: make its folder: %w", p.Name, workspace.Reason(err))
 	}
-	folder, err := w.root.OpenRoot(at.rel)
+	folder, err := w.Root.OpenRoot(at.Rel)
 	if err != nil {
-		return nil, fmt.Errorf("%s: open its folder: %w", p.name, reason(err))
+		return nil, fmt.Errorf("%s: open its folder: %w", p.Name, workspace.Reason(err))
 	}
 	self, err := folder.Open(".")
 	if err == nil {
-		err = errors.Join(w.sameFile(self, at), self.Close())
+		err = errors.Join(w.SameFile(self, at), self.Close())
 	}
 	if err != nil {
 		folder.Close()
-		return nil, fmt.Errorf("%s: open its folder: %w", p.name, reason(err))
+		return nil, fmt.Errorf("%s: open its folder: %w", p.Name, workspace.Reason(err))
 	}
 	return folder, nil
 }
@@ -140,12 +141,12 @@ func fill(folder *os.Root, name string, data []byte, mode fs.FileMode) error {
 }
 
 // hasRevision reads a file again.
-func (w *workspace) hasRevision(env tool.Env, name, want string) (bool, string) {
-	p, err := w.locate(env, name)
+func (w *dir) hasRevision(env tool.Env, name, want string) (bool, string) {
+	p, err := w.Locate(env, name)
 	if err != nil {
 		return false, err.Error()
 	}
-	data, _, err := w.read(p)
+	data, _, err := w.Read(p)
 	if err != nil {
 		return false, err.Error()
 	}
