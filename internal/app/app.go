@@ -18,14 +18,17 @@ import (
 
 // App is the parts of one workspace. All methods may be called from any goroutine.
 type App struct {
-	opts   Options
-	ws     config.Workspace
-	redact *redact.Redactor
-	board  func() (*board.Dir, error)
-	inbox  func() (*inbox.Dir, error)
+	opts     Options
+	ws       config.Workspace
+	redact   *redact.Redactor
+	keys     config.Keys
+	keyFault error // why the user's keys can't be read; a model that needs one says so
+	board    func() (*board.Dir, error)
+	inbox    func() (*inbox.Dir, error)
 }
 
-// Open checks the options. It reads nothing: parts open when they are asked for.
+// Open checks the options and reads the user's keys, so that they can be masked everywhere. All other parts open when
+// they are asked for.
 func Open(opts Options) (*App, error) {
 	if opts.Workspace.Root == "" {
 		return nil, errors.New("app options: Workspace is required")
@@ -40,7 +43,12 @@ func Open(opts Options) (*App, error) {
 		opts.Report = func(Notice) {}
 	}
 	a := &App{opts: opts, ws: opts.Workspace}
-	a.redact = redact.New(a.secrets()...)
+	var err error
+	if a.keys, err = a.readKeys(); err != nil {
+		a.keyFault = err
+		opts.Report(Notice{Part: "keys", Text: err.Error()})
+	}
+	a.redact = redact.New(append(a.secrets(), a.keys.Values()...)...)
 	a.board = sync.OnceValues(a.openBoard)
 	a.inbox = sync.OnceValues(a.openInbox)
 	return a, nil
@@ -57,8 +65,12 @@ func (a *App) Board() (*board.Dir, error) { return a.board() }
 func (a *App) Inbox() (*inbox.Dir, error) { return a.inbox() }
 
 func (a *App) openBoard() (*board.Dir, error) {
+	set, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := board.Open(board.Config{
-		Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now, Watched: a.opts.Watched, Poll: a.opts.Poll,
+		Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now, Watched: a.opts.Watched, Poll: set.Poll,
 		Report: func(n board.Notice) { a.opts.Report(Notice{Part: "board", File: n.Path, Text: n.Text}) },
 	})
 	if err != nil {

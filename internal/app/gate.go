@@ -30,22 +30,9 @@ func (a *App) tools(execLock string) ([]tool.Tool, error) {
 	})
 }
 
-// registry is the tools a member has.
-func (a *App) registry(m team.Spec) (*tool.Registry, error) {
-	tools, err := a.tools(a.ws.ExecLock())
-	if err != nil {
-		return nil, err
-	}
-	all, err := tool.New(tools...)
-	if err != nil {
-		return nil, err
-	}
-	return all.Available(m.Toolsets), nil
-}
-
 // ToolNames names the toolsets and tools a member has, for what tasks require.
 func (a *App) ToolNames(m team.Spec) []string {
-	r, err := a.registry(m)
+	r, err := a.singleRegistry(m.Toolsets)
 	if err != nil {
 		return nil
 	}
@@ -62,7 +49,21 @@ func (a *App) ToolNames(m team.Spec) []string {
 }
 
 // registry is the tools a member has at work.
-func (w *Workshop) registry(m team.Spec) (*tool.Registry, error) { return w.app.registry(m) }
+func (w *Workshop) registry(m team.Spec) (*tool.Registry, error) {
+	own, err := w.app.tools(w.app.ws.ExecLock())
+	if err != nil {
+		return nil, err
+	}
+	shared, err := w.teamTools(m)
+	if err != nil {
+		return nil, err
+	}
+	all, err := tool.New(append(own, shared...)...)
+	if err != nil {
+		return nil, err
+	}
+	return all.Available(m.Toolsets), nil
+}
 
 // gate is the only way in which a job can act: the member's tools behind policy and approval.
 func (w *Workshop) gate(s *shift) (*gateway.Gateway, error) {

@@ -72,9 +72,13 @@ func (m *models) close() {
 
 // modelSettings are the sources of a choice, nearest first.
 func (a *App) modelSettings(c provider.Choice) provider.Settings {
-	return provider.Settings{
-		Provider: c.Provider, Model: c.Model, BaseURL: c.BaseURL, Env: a.opts.Getenv,
+	s := provider.Settings{
+		Provider: c.Provider, Model: c.Model, BaseURL: c.BaseURL, Env: a.opts.Getenv, Keys: a.keys.Get,
 	}
+	if set, err := a.Settings(); err == nil { // a broken file has been refused where the daemon or the command began
+		s.User = provider.Choice{Provider: set.Provider, Model: set.Model, BaseURL: set.BaseURL}
+	}
+	return s
 }
 
 // secrets are the values of all keys that this process can find, for the redactor.
@@ -93,12 +97,14 @@ func (a *App) secrets() []string {
 }
 
 // modelError gives a failed choice of a model its code and advice; any other error stays as it is.
-func modelError(err error) error {
+func (a *App) modelError(err error) error {
 	var missing *provider.MissingKeyError
 	var unknown *provider.UnknownProviderError
 	var refused *provider.RefusedModelError
 	var url *provider.URLError
 	switch {
+	case errors.As(err, &missing) && a.keyFault != nil:
+		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: a.keyFault.Error()}
 	case errors.As(err, &missing):
 		hint := "run autonomy keys set " + missing.Provider + ", or set the variable where the daemon is started"
 		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: hint}

@@ -18,7 +18,7 @@ type Options struct {
 	Now       func() time.Time    // nil = time.Now
 	Report    func(Notice)        // what people should know and no call returns; nil drops it
 	Watched   func() bool         // whether file events of the board arrive; nil = they don't
-	Poll      time.Duration       // how often the board is looked at; 0 = 5 s
+	Flags     config.File         // the layer of settings that the command line gives
 }
 
 // Notice is something that a part found and no caller asked for: an invalid file, a rejected line of mail.

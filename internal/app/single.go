@@ -40,12 +40,12 @@ func (a *App) RunGoal(ctx context.Context, o GoalOptions) (agent.Report, error) 
 	defer pool.close()
 	endpoint, err := pool.resolve(ctx, choice)
 	if err != nil {
-		return agent.Report{}, modelError(err)
+		return agent.Report{}, a.modelError(err)
 	}
 	choice = provider.Choice{Provider: endpoint.Provider.ID, Model: endpoint.Model, BaseURL: endpoint.BaseURL}
 	client, err := pool.client(choice)
 	if err != nil {
-		return agent.Report{}, modelError(err)
+		return agent.Report{}, a.modelError(err)
 	}
 	log, err := a.beginRun(o.Event)
 	if err != nil {

@@ -111,7 +111,8 @@ func (s *shift) config(ctx context.Context) (agent.Config, error) {
 		return agent.Config{}, err
 	}
 	cfg := agent.Config{
-		Run: s.log.id, Actor: m.Name, Transcript: s.script, Recorder: s.log, Executor: gate, Stop: s.job.Stop,
+		WallTime: s.shop.set.Budget.RunTime,
+		Run:      s.log.id, Actor: m.Name, Transcript: s.script, Recorder: s.log, Executor: gate, Stop: s.job.Stop,
 		About: agent.About{
 			Interface: "team", Mode: s.shop.modeOf(m), Provider: m.Provider, Model: m.Model, Sandbox: sandboxLevel,
 		},
@@ -140,7 +141,7 @@ func (s *shift) thinking(ctx context.Context, cfg *agent.Config, gate *gateway.G
 	m := s.job.Member
 	client, err := s.shop.models.client(choiceOf(m))
 	if err != nil {
-		return modelError(err)
+		return s.shop.app.modelError(err)
 	}
 	purse, err := s.shop.purse(m.Name)
 	if err != nil {
@@ -166,11 +167,11 @@ func (w *Workshop) modeOf(m team.Spec) string {
 	if m.Mode != "" {
 		return m.Mode
 	}
-	return w.cfg.Mode
+	return w.set.Mode
 }
 
 func (s *shift) goal(ctx context.Context) agent.Goal {
-	g := agent.Goal{Entered: func() error { return s.job.Entered(ctx) }}
+	g := agent.Goal{Judge: outcome.Mode(s.shop.set.Judge), Entered: func() error { return s.job.Entered(ctx) }}
 	if s.job.Entered == nil {
 		g.Entered = nil
 	}

@@ -13,21 +13,16 @@ import (
 	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/agent/provider"
 	"github.com/autonomy-team/autonomy/inbox"
+	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/team"
 )
-
-// WorkshopConfig is what a daemon was told on its command line.
-type WorkshopConfig struct {
-	Team autonomy.TeamName // "" = the settings, else "default"
-	Mode string            // "" = the settings, else "auto"
-}
 
 // Workshop is what the members of one daemon work with: conversations, tools behind the gateway, models, run logs. It
 // is the supervisor's team.Worker and team.Transcripts. All methods may be called from any goroutine.
 type Workshop struct {
 	app     *App
-	cfg     WorkshopConfig
+	set     config.Settings
 	scripts *transcripts
 	models  *models
 	budget  *agent.Purse // the team's
@@ -46,20 +41,16 @@ type Listener struct {
 	Delta func(text string)
 }
 
-// Workshop makes the workshop of a daemon.
-func (a *App) Workshop(cfg WorkshopConfig) (*Workshop, error) {
-	if cfg.Team == "" {
-		cfg.Team = "default"
-	}
-	if cfg.Mode == "" {
-		cfg.Mode = "auto"
-	}
+// Workshop makes the workshop of a daemon with the given settings, which its flags have entered.
+func (a *App) Workshop(set config.Settings) (*Workshop, error) {
 	w := &Workshop{
-		app: a, cfg: cfg, purses: map[autonomy.AgentName]*agent.Purse{}, listeners: map[autonomy.AgentName][]*Listener{},
+		app: a, set: set, purses: map[autonomy.AgentName]*agent.Purse{}, listeners: map[autonomy.AgentName][]*Listener{},
 		models: &models{app: a, open: map[provider.Choice]*provider.Client{}},
 	}
 	var err error
-	if w.budget, err = agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeTeam}); err != nil {
+	if w.budget, err = agent.NewPurse(agent.PurseConfig{
+		Scope: agent.ScopeTeam, Tokens: int(set.Budget.TeamTokens), Cost: set.Budget.TeamCost,
+	}); err != nil {
 		return nil, err
 	}
 	w.scripts = &transcripts{
@@ -90,10 +81,10 @@ func (w *Workshop) Close() error {
 }
 
 // Team is the team's name, Mode its mode.
-func (w *Workshop) Team() autonomy.TeamName { return w.cfg.Team }
+func (w *Workshop) Team() autonomy.TeamName { return w.set.Team }
 
 // Mode is the mode that members have unless they were spawned with a narrower one.
-func (w *Workshop) Mode() string { return w.cfg.Mode }
+func (w *Workshop) Mode() string { return w.set.Mode }
 
 // Store is part of team.Transcripts.
 func (w *Workshop) Store(ctx context.Context, member team.Spec, mail []inbox.Message) ([]inbox.Message, error) {
@@ -127,13 +118,17 @@ func (w *Workshop) purse(name autonomy.AgentName) (*agent.Purse, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.purses[name] == nil {
-		purse, err := agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeMember, Parent: w.budget})
+		purse, err := agent.NewPurse(agent.PurseConfig{
+			Scope: agent.ScopeMember, Tokens: int(w.set.Budget.MemberTokens), Cost: w.set.Budget.MemberCost, Parent: w.budget,
+		})
 		if err != nil {
 			return nil, err
 		}
 		w.purses[name] = purse
 	}
-	return agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeRun, Parent: w.purses[name]})
+	return agent.NewPurse(agent.PurseConfig{
+		Scope: agent.ScopeRun, Tokens: int(w.set.Budget.RunTokens), Cost: w.set.Budget.RunCost, Parent: w.purses[name],
+	})
 }
 
 // Follow lets l hear the runs of a member until stop is called.
@@ -157,7 +152,7 @@ func (w *Workshop) hearing(name autonomy.AgentName) []*Listener {
 
 // head is what stands at the head of a member's conversation that begins today.
 func (w *Workshop) head(spec team.Spec) agent.Head {
-	id := agent.Identity{Name: spec.Name, Role: spec.Role, Team: w.cfg.Team}
+	id := agent.Identity{Name: spec.Name, Role: spec.Role, Team: w.set.Team}
 	prompt := agent.Prompt{Identity: &id, Workspace: w.app.ws.Root}
 	head := agent.Head{Identity: &id, System: prompt.System()}
 	if spec.HasModel() {
@@ -186,7 +181,7 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 		return spec, nil // a member that works runbooks
 	}
 	if err != nil {
-		return spec, modelError(err)
+		return spec, w.app.modelError(err)
 	}
 	spec.Provider, spec.Model, spec.BaseURL = endpoint.Provider.ID, endpoint.Model, endpoint.BaseURL
 	return spec, nil

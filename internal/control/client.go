@@ -54,6 +54,9 @@ func Dial(ctx context.Context, ws config.Workspace) (*Client, error) {
 	}}
 	var hello Hello
 	if err := c.call(ctx, http.MethodGet, "/hello", nil, &hello); err != nil {
+		if died(err) {
+			err = ErrNotRunning
+		}
 		return nil, err
 	}
 	c.Version = hello.Version
@@ -220,6 +223,12 @@ func (c *Client) send(ctx context.Context, method, path string, in any) (*http.R
 // isAbsent reports whether nobody listens: no socket, or one that a dead daemon left.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// died reports whether the other end vanished before it said hello: a daemon that is being killed.
+func died(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func readError(res *http.Response) error {

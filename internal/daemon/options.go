@@ -32,6 +32,32 @@ type Options struct {
 	Program    string              // the binary that is re-executed as launcher; "" = this one
 }
 
+// flags is the layer of settings that the command line gives.
+func (o Options) flags() config.File {
+	var f config.File
+	if o.Team != "" {
+		name := string(o.Team)
+		f.Team = &name
+	}
+	if o.Mode != "" {
+		f.Mode = &o.Mode
+	}
+	if o.Poll != 0 {
+		f.Poll = &o.Poll
+	}
+	if o.IdleTimeout != 0 {
+		f.IdleTimeout = &o.IdleTimeout
+	}
+	if o.MaxTeammates != 0 {
+		f.MaxTeammates = &o.MaxTeammates
+	}
+	if o.NoRevive {
+		revive := false
+		f.Revive = &revive
+	}
+	return f
+}
+
 // Spec is a member to spawn at start.
 type Spec struct {
 	Name autonomy.AgentName

@@ -31,7 +31,7 @@ func (d *daemon) serveSocket(ctx context.Context) {
 func (d *daemon) watchFiles(ctx context.Context) {
 	d.watcher.Add(d.opts.Workspace.Tasks())
 	d.watcher.Add(d.opts.Workspace.Inbox())
-	poll := time.NewTicker(d.poll())
+	poll := time.NewTicker(d.set.Poll)
 	defer poll.Stop()
 	done := make(chan struct{})
 	go func() {
@@ -97,13 +97,6 @@ func (d *daemon) problems() []control.Problem {
 	return append([]control.Problem(nil), d.faults...)
 }
 
-func (d *daemon) poll() time.Duration {
-	if d.opts.Poll > 0 {
-		return d.opts.Poll
-	}
-	return 5 * time.Second
-}
-
 // spawnAll starts the members of the command line. One that can't be started is a fault, not the end of the others.
 func (d *daemon) spawnAll(ctx context.Context) {
 	for _, s := range d.opts.Spawn {
@@ -125,7 +118,7 @@ func (d *daemon) spawnAll(ctx context.Context) {
 func (d *daemon) service() *service {
 	return &service{
 		crew: d.sup, desk: d.shop, events: d.events, info: d.info, root: d.opts.Workspace.Root, team: d.shop.Team(),
-		mode: d.shop.Mode(), poll: d.poll(), now: d.now, watch: d.watcher.State, trust: d.app.TrustState,
+		mode: d.shop.Mode(), poll: d.set.Poll, now: d.now, watch: d.watcher.State, trust: d.app.TrustState,
 		entries: d.board.List, problems: d.problems, usage: d.shop.Usage, spec: d.spec, line: d.follow,
 		down: func(bool) { d.cancel(errDown) }, stopping: d.down.Load,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/internal/app"
+	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/watch"
 	"github.com/autonomy-team/autonomy/team"
@@ -25,6 +26,7 @@ type daemon struct {
 	now     func() time.Time
 	info    lockInfo
 	log     *logger
+	set     config.Settings
 	app     *app.App
 	shop    *app.Workshop
 	board   *board.Dir
@@ -118,7 +120,7 @@ func (d *daemon) openParts(ctx context.Context) (err error) {
 	d.app, err = app.Open(app.Options{
 		Workspace: d.opts.Workspace, Getenv: d.opts.Getenv, UserDir: d.opts.UserDir, Program: d.opts.Program, Report: d.notice,
 		Watched: func() bool { return d.watcher.State().Events },
-		Poll:    d.opts.Poll,
+		Flags:   d.opts.flags(),
 	})
 	if err != nil {
 		return err
@@ -139,7 +141,14 @@ func (d *daemon) openParts(ctx context.Context) (err error) {
 }
 
 func (d *daemon) openTeam(context.Context) (err error) {
-	d.shop, err = d.app.Workshop(app.WorkshopConfig{Team: d.opts.Team, Mode: d.opts.Mode})
+	if d.set, err = d.app.Settings(); err != nil {
+		return err
+	}
+	for _, warning := range d.set.Warnings {
+		d.log.Warn().Msg(warning)
+		d.problem(control.Problem{Reason: warning})
+	}
+	d.shop, err = d.app.Workshop(d.set)
 	if err != nil {
 		return err
 	}
@@ -152,8 +161,8 @@ func (d *daemon) openTeam(context.Context) (err error) {
 		Team: d.shop.Team(), Instance: d.info.Instance, Board: d.board, Mail: mail, Worker: d.shop,
 		Transcripts: d.shop, Roster: team.NewRosterFile(d.opts.Workspace.TeamConfig()), Events: d.events,
 		Tools: d.app.ToolNames, Key: d.shop.Key,
-		Poll: d.opts.Poll, IdleTimeout: d.opts.IdleTimeout, MaxTeammates: d.opts.MaxTeammates,
-		NoRevive: d.opts.NoRevive, ExitWhenIdle: d.opts.ExitWhenIdle,
+		Poll: d.set.Poll, IdleTimeout: d.set.IdleTimeout, MaxTeammates: d.set.MaxTeammates,
+		NoRevive: !d.set.Revive, ExitWhenIdle: d.opts.ExitWhenIdle,
 	})
 	if err != nil {
 		return err
