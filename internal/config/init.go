@@ -25,7 +25,7 @@ type Made struct {
 	Fresh   bool     // .tasks, .team and .autonomy were absent or empty before: nobody else's files can act
 	Created []string // folders and files that were not there
 	Changed []string // files that got lines
-	Kept    []string // examples that were there already, under their names
+	Kept    []string // files that were there already and stay as they are
 }
 
 // Init makes dir, an existing folder, a workspace: state folders, a config.yaml in which everything is commented out,
