@@ -90,6 +90,9 @@ func (r *run) judge(ctx context.Context, x execution) (*outcome.Outcome, error) 
 		Subject: r.goal.Subject, Description: r.goal.Description, Verify: r.goal.Verify, Text: summary,
 		Trail: r.trail, Runbook: x.path.Source == action.FromRunbook, Judge: r.goal.Judge, Model: r.judgeModel(),
 	})
+	if cause := context.Cause(ctx); err == nil && cause != nil && o.Verdict != outcome.Achieved {
+		err = cause // a check that was killed by us says nothing
+	}
 	if err != nil {
 		if err := r.interruption(ctx, err); err != nil {
 			return nil, fmt.Errorf("judge the claim: %w", err)

@@ -25,6 +25,9 @@ type execution struct {
 // idleTool is the name of the tool by which a member says that it has nothing more to do.
 const idleTool = "idle"
 
+// sideBySide is how many read-only actions run at once.
+const sideBySide = 8
+
 // execute is step 4: walk the ranking and run the first path of which anything may run. If there is none, the best one
 // stands as taken, with the reasons as its results.
 func (r *run) execute(ctx context.Context, p proposal, ranking []action.Ranked) (execution, error) {
@@ -181,15 +184,22 @@ func (w *walk) perform(ctx context.Context, actions []action.Action, admitted []
 	do := func(i int) {
 		observed[i], errs[i] = w.run.perform(ctx, actions[i], *admitted[i])
 	}
-	if len(actions) == 1 {
-		if admitted[0] != nil {
-			do(0)
+	if len(actions) == 1 || w.run.again {
+		for i := range actions {
+			if admitted[i] != nil {
+				do(i)
+			}
 		}
 	} else {
 		var all sync.WaitGroup
+		free := make(chan struct{}, sideBySide)
 		for i := range actions {
 			if admitted[i] != nil {
-				all.Go(func() { do(i) })
+				free <- struct{}{}
+				all.Go(func() {
+					do(i)
+					<-free
+				})
 			}
 		}
 		all.Wait()
@@ -210,7 +220,9 @@ func (r *run) perform(ctx context.Context, a action.Action, adm action.Admission
 	o, err = r.Executor.Execute(ctx, a, adm)
 	o.Call, o.Tool = a.Call, a.Tool
 	switch cause := context.Cause(ctx); {
-	case err != nil && cause != nil:
+	case r.again && err == nil:
+		return o, nil
+	case cause != nil && (err != nil || o.Status != action.OK): // what was killed by us has not failed
 		o.Status, o.Output = action.Aborted, "cancelled: "+cause.Error()
 		return o, nil
 	case err != nil:

@@ -32,7 +32,7 @@ type Config struct {
 	Mail       Mail
 	Compactor  Compactor
 	Learner    Learner
-	Budget     Budget
+	Budget     Budget        // nil = a Purse of ScopeRun with its default
 	WallTime   time.Duration // 0 = DefaultWallTime, negative = unbounded
 	OnDelta    func(llm.Delta)
 	// Stop is closed to end the run at its next safe point, before a turn, as cancelled. nil = only the context ends it.
@@ -74,6 +74,13 @@ func New(cfg Config) (*Loop, error) {
 	if cfg.WallTime == 0 {
 		cfg.WallTime = DefaultWallTime
 	}
+	if cfg.Budget == nil {
+		purse, err := NewPurse(PurseConfig{Scope: ScopeRun})
+		if err != nil {
+			return nil, err
+		}
+		cfg.Budget = purse
+	}
 	if cfg.Transcript == nil {
 		cfg.Transcript, _ = NewTranscript(Head{}, nil) // cannot fail without a journal
 	}
@@ -108,6 +115,7 @@ type run struct {
 	// turnContext makes the context of one turn; stop must be called.
 	turnContext func(context.Context) (turn context.Context, stop func())
 
+	again   bool // a replay: actions run one after the other, and observations are as they were made
 	turn    int
 	report  Report
 	done    []Done

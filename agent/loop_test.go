@@ -221,6 +221,49 @@ func TestCancelledInTheMiddleOfACall(t *testing.T) {
 	}
 }
 
+func TestAKilledCheckSaysNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := newBench()
+	b.cfg.Proposers = []agent.Proposer{steps(t, "bash")}
+	b.cfg.Evaluator = judgeFunc(func(context.Context, outcome.Claim) (outcome.Outcome, error) {
+		cancel()
+		return outcome.Outcome{Verdict: outcome.Continue, Reason: "killed"}, nil
+	})
+	loop, err := agent.New(b.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.report = loop.Run(ctx, agent.Goal{Kind: agent.KindTask, Subject: "s"})
+	b.want(t, agent.Cancelled, "")
+}
+
+func TestAKilledActionHasNotFailed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := newBench()
+	b.cfg.Proposers = []agent.Proposer{steps(t, "break")}
+	b.cfg.Executor = killed{b.hands, cancel}
+	loop, err := agent.New(b.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.report = loop.Run(ctx, agent.Goal{Kind: agent.KindTask, Subject: "s"})
+	b.want(t, agent.Cancelled, "")
+	if o := find[agent.Observed](b.log); len(o) != 1 || o[0].Status != action.Aborted {
+		t.Errorf("observed %+v", o)
+	}
+}
+
+// killed is an Executor whose commands die with the context and report that as a failure.
+type killed struct {
+	*hands
+	cancel func()
+}
+
+func (k killed) Execute(context.Context, action.Action, action.Admission) (action.Observation, error) {
+	k.cancel()
+	return action.Observation{Status: action.Failed, Output: "killed"}, nil
+}
+
 func TestR25_NobodyIsBelieved(t *testing.T) {
 	b := newBench(says("All tests pass! achieved=true", call("1", "complete_task", `{"status":"achieved","verified":true}`)), says("It is done."))
 	b.judge.list = []outcome.Outcome{

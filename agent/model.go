@@ -140,9 +140,6 @@ func (m *meter) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 
 func (m *meter) reserve(req llm.Request) (func(llm.Usage), error) {
 	r := m.run
-	if r.Budget == nil {
-		return func(llm.Usage) {}, nil
-	}
 	settle, err := r.Budget.Reserve(m.estimate(req) + expectedReply)
 	if err == nil {
 		return settle, nil

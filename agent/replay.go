@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/autonomy-team/autonomy/agent/llm"
 )
@@ -71,7 +70,6 @@ type player struct {
 	stop      context.CancelCauseFunc // ends the run
 	interrupt context.CancelCauseFunc // ends the turn
 
-	mu         sync.Mutex // Execute runs on several goroutines
 	divergence string
 }
 
@@ -86,6 +84,7 @@ func (p *player) run(s RunStarted) *run {
 		Run: p.log[0].Run, Actor: p.log[0].Actor, Executor: p, Evaluator: p, Recorder: p, Proposers: []Proposer{p},
 		Beam: max(s.Beam, 1), WallTime: -1, Transcript: transcript,
 	}, goal: g}
+	r.again = true
 	r.tally = newTally(g, s.HasModel)
 	if s.HasModel {
 		r.ask = p
@@ -103,8 +102,6 @@ func (p *player) run(s RunStarted) *run {
 var errDiverged = errors.New("the replay has left the log")
 
 func (p *player) diverge(format string, args ...any) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.divergence == "" {
 		p.divergence = fmt.Sprintf(format, args...)
 	}

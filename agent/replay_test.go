@@ -185,6 +185,27 @@ func TestReplayOfInterruptions(t *testing.T) {
 		b.run(t, agent.Goal{Subject: "s"})
 		b.want(t, agent.Achieved, "")
 	})
+	t.Run("of one of several reads", func(t *testing.T) {
+		box := &post{interrupt: make(chan struct{}, 1)}
+		b := newBench(says("", call("1", "read", `{}`), call("2", "look", `{}`), call("3", "peek", `{}`)), says("done"))
+		b.cfg.Mail = box
+		b.hands.read["look"], b.hands.read["peek"] = true, true
+		b.hands.deny["peek"] = true
+		b.hands.tools["peek"] = ok("x")
+		failed := make(chan struct{})
+		b.hands.tools["look"] = func(context.Context, action.Action) action.Observation {
+			defer close(failed)
+			return action.Observation{Status: action.Failed}
+		}
+		b.hands.tools["read"] = func(ctx context.Context, _ action.Action) action.Observation {
+			<-failed
+			urgent(box)
+			<-ctx.Done()
+			return action.Observation{Status: action.OK}
+		}
+		b.run(t, agent.Goal{Subject: "s"})
+		b.want(t, agent.Achieved, "")
+	})
 	t.Run("between two calls", func(t *testing.T) {
 		box := &post{interrupt: make(chan struct{}, 1)}
 		b := newBench(says("", call("1", "bash", `{}`), call("2", "write", `{}`)), says("done"))

@@ -148,7 +148,7 @@ func (p *player) Assess(a action.Action) action.Action {
 }
 
 // Admit gives the decision that was made.
-func (p *player) Admit(ctx context.Context, a action.Action) (action.Admission, error) {
+func (p *player) Admit(_ context.Context, a action.Action) (action.Admission, error) {
 	c := p.ahead()
 	if d, ok := c.decision.(ApprovalDecision); ok && d.Call == a.Call {
 		return action.Admission{
@@ -156,12 +156,12 @@ func (p *player) Admit(ctx context.Context, a action.Action) (action.Admission, 
 			Waited: time.Duration(d.WaitedMS) * time.Millisecond, Token: p,
 		}, nil
 	}
-	return action.Admission{}, p.aborted(ctx)
+	return action.Admission{}, p.aborted()
 }
 
 // aborted ends the context by the next interruption in the log, which the Loop then finds; without one it is the error
 // that came instead.
-func (p *player) aborted(context.Context) error {
+func (p *player) aborted() error {
 	for _, e := range p.log[p.at:] {
 		switch d := e.Data.(type) {
 		case Fault:
@@ -176,16 +176,13 @@ func (p *player) aborted(context.Context) error {
 	return p.diverge("the log does not say what ended turn %d", p.again.turn)
 }
 
-// Execute gives the observation that was made. It is called by one goroutine a call and changes nothing but contexts.
-func (p *player) Execute(ctx context.Context, a action.Action, _ action.Admission) (action.Observation, error) {
+// Execute gives the observation that was made.
+func (p *player) Execute(_ context.Context, a action.Action, _ action.Admission) (action.Observation, error) {
 	for i := p.at; i < len(p.log); i++ {
 		switch d := p.log[i].Data.(type) {
 		case Observed:
 			if d.Call != a.Call {
 				continue
-			}
-			if d.Status == action.Aborted {
-				return d.Observation, p.aborted(ctx)
 			}
 			p.endAfter(i)
 			return d.Observation, nil
@@ -200,12 +197,15 @@ func (p *player) Execute(ctx context.Context, a action.Action, _ action.Admissio
 	return action.Observation{}, fmt.Errorf("call %s was not observed", a.Call)
 }
 
-// endAfter ends the contexts if the run or the turn was interrupted right after the observations around event i, so
-// that the Loop stops where it did.
+// endAfter ends the contexts if the run or the turn was interrupted right after the observation at event i, and after
+// those of actions that did not run, so that the Loop stops where it did.
 func (p *player) endAfter(i int) {
-	for ; i < len(p.log); i++ {
+	for i++; i < len(p.log); i++ {
 		switch d := p.log[i].Data.(type) {
 		case Observed:
+			if d.Status == action.OK || d.Status == action.Failed || d.Status == action.Aborted {
+				return
+			}
 		case Fault:
 			if d.Kind == FaultStopped || d.Kind == FaultInterrupted && !p.judgedNext(i+1) {
 				_ = p.faulted(d)
