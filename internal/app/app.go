@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,22 +15,25 @@ import (
 	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/filelock"
 	"github.com/autonomy-team/autonomy/internal/redact"
+	"github.com/autonomy-team/autonomy/internal/trust"
 )
 
 // App is the parts of one workspace. All methods may be called from any goroutine.
 type App struct {
 	opts     Options
+	life     context.Context
 	ws       config.Workspace
 	redact   *redact.Redactor
 	keys     config.Keys
 	keyFault error // why the user's keys can't be read; a model that needs one says so
+	consent  func() (*trust.Store, error)
 	board    func() (*board.Dir, error)
 	inbox    func() (*inbox.Dir, error)
 }
 
 // Open checks the options and reads the user's keys, so that they can be masked everywhere. All other parts open when
-// they are asked for.
-func Open(opts Options) (*App, error) {
+// they are asked for. ctx is the App's life: what the board asks of git when its gate looks ends with it.
+func Open(ctx context.Context, opts Options) (*App, error) {
 	if opts.Workspace.Root == "" {
 		return nil, errors.New("app options: Workspace is required")
 	}
@@ -42,13 +46,14 @@ func Open(opts Options) (*App, error) {
 	if opts.Report == nil {
 		opts.Report = func(Notice) {}
 	}
-	a := &App{opts: opts, ws: opts.Workspace}
+	a := &App{opts: opts, ws: opts.Workspace, life: ctx}
 	var err error
 	if a.keys, err = a.readKeys(); err != nil {
 		a.keyFault = err
 		opts.Report(Notice{Part: "keys", Text: err.Error()})
 	}
 	a.redact = redact.New(append(a.secrets(), a.keys.Values()...)...)
+	a.consent = sync.OnceValues(a.openTrust)
 	a.board = sync.OnceValues(a.openBoard)
 	a.inbox = sync.OnceValues(a.openInbox)
 	return a, nil
@@ -69,8 +74,12 @@ func (a *App) openBoard() (*board.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	consent, err := a.consent()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := board.Open(board.Config{
-		Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now, Watched: a.opts.Watched, Poll: set.Poll,
+		Gate: consent.Gate(a.life, a.ws), Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now, Watched: a.opts.Watched, Poll: set.Poll,
 		Report: func(n board.Notice) { a.opts.Report(Notice{Part: "board", File: n.Path, Text: n.Text}) },
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ func (a *App) Settings() (config.Settings, error) {
 		return config.Settings{}, fmt.Errorf("find the user's settings: %w", err)
 	}
 	o := config.Options{UserDir: dir, Env: a.opts.Getenv, Flags: a.opts.Flags}
-	if a.trusted() {
+	if a.acts(a.ws.Config()) {
 		o.Workspace = &a.ws
 	}
 	s, err := config.Load(o)

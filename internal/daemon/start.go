@@ -117,7 +117,7 @@ func (d *daemon) openParts(ctx context.Context) (err error) {
 	d.watcher = watch.New(watch.Config{Changed: d.fileChanged, State: func(s watch.State) {
 		d.log.Info().Bool("events", s.Events).Str("reason", s.Reason).Msg("watching")
 	}})
-	d.app, err = app.Open(app.Options{
+	d.app, err = app.Open(context.WithoutCancel(ctx), app.Options{
 		Workspace: d.opts.Workspace, Getenv: d.opts.Getenv, UserDir: d.opts.UserDir, Program: d.opts.Program, Report: d.notice,
 		Watched: func() bool { return d.watcher.State().Events },
 		Flags:   d.opts.flags(),
