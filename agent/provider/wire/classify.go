@@ -12,6 +12,7 @@ import (
 
 // The phrases by which a class is recognised, matched against lower-case text. They are vendors' wording as of 2026.
 var (
+	authWords  = regexp.MustCompile(`(?:incorrect|invalid|missing) api[ _]key|api key not valid|invalid_api_key`)
 	quotaWords = regexp.MustCompile(`insufficient[_ ]quota|exceeded your current quota|\bbalance\b|\bcredits?\b|` +
 		`usage limit reached|quota exceeded|payment required|arrear`)
 	quotaKeep = regexp.MustCompile(`per (?:minute|second)|quota.{0,40}(?:rpm|tpm)`)
@@ -81,7 +82,7 @@ func (x *Exchange) class(e *llm.Error, all string, f fault) llm.Class {
 		return class
 	}
 	switch {
-	case status == 401, status == 403 && !moderationWords.MatchString(all) && !quotaWords.MatchString(all):
+	case status == 401, authWords.MatchString(all), status == 403 && !moderationWords.MatchString(all) && !quotaWords.MatchString(all):
 		return llm.Auth
 	case status == 402, quotaWords.MatchString(all) && !quotaKeep.MatchString(all):
 		return llm.Quota

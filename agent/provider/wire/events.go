@@ -136,26 +136,31 @@ func (s *events) dispatch() {
 func (s *events) line() ([]byte, error) {
 	var line []byte
 	for {
-		c, err := s.r.ReadByte()
-		if err != nil {
+		if _, err := s.r.Peek(1); err != nil {
 			return line, err
 		}
-		if s.total++; s.total > maxTurn || len(line) > maxLine {
-			return nil, errTooLarge
-		}
+		buf, _ := s.r.Peek(s.r.Buffered()) // cannot fail
 		if s.skipLF {
 			s.skipLF = false
-			if c == '\n' {
+			if buf[0] == '\n' {
+				_, _ = s.r.Discard(1)
 				continue
 			}
 		}
-		switch c {
-		case '\n':
-			return line, nil
-		case '\r':
-			s.skipLF = true
+		end := bytes.IndexAny(buf, "\r\n")
+		n := end + 1
+		if end < 0 {
+			n, end = len(buf), len(buf)
+		}
+		if s.total += n; s.total > maxTurn || len(line)+end > maxLine {
+			return nil, errTooLarge
+		}
+		line = append(line, buf[:end]...)
+		s.skipLF = end < len(buf) && buf[end] == '\r'
+		whole := end < len(buf)
+		_, _ = s.r.Discard(n)
+		if whole {
 			return line, nil
 		}
-		line = append(line, c)
 	}
 }
