@@ -84,9 +84,13 @@ func windowHash(f io.ReaderAt, offset int64) (string, error) {
 }
 
 // Ack records that everything before c is in the reader's durable transcript. Until then Receive returns it again. The
-// reader alone calls it, with the Cursor of its last Batch.
+// reader alone calls it, with the Cursor of its last Batch. That of an empty mailbox acknowledges nothing.
 func (d *Dir) Ack(ctx context.Context, name autonomy.AgentName, c Cursor) error {
-	if err := d.usable(ctx, name); err != nil {
+	err := d.usable(ctx, name)
+	if c.Offset == 0 && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("acknowledge mail of %s: %w", name, err)
 	}
 	if err := d.writeCursor(name, c); err != nil {

@@ -30,8 +30,10 @@ func TestParseLine(t *testing.T) {
 		{`{"id":"x","content":"c","timestamp":1735787045}`, Message{ID: "x", Content: "c", Timestamp: at}},
 		{`{"id":"x","content":"c","timestamp":1735787045.123456789123}`, Message{ID: "x", Content: "c", Timestamp: at.Add(123456789)}},
 		{`{"id":"x","content":"c","timestamp":-0.5}`, Message{ID: "x", Content: "c", Timestamp: time.Unix(0, -500_000_000)}},
-		{`{"id":"x","content":"c","unknown":{"a":[1]},"replyTo":"y","requestId":"r","plan":"p","feedback":"f","interrupt":true}`,
-			Message{ID: "x", Content: "c", ReplyTo: "y", RequestID: "r", Plan: "p", Feedback: "f", Interrupt: true}},
+		{
+			`{"id":"x","content":"c","unknown":{"a":[1]},"replyTo":"y","requestId":"r","plan":"p","feedback":"f","interrupt":true}`,
+			Message{ID: "x", Content: "c", ReplyTo: "y", RequestID: "r", Plan: "p", Feedback: "f", Interrupt: true},
+		},
 		{`{"id":"x","content":"c","type":"plan_approval_response","approve":true}`, Message{ID: "x", Content: "c", Kind: KindPlanResponse, Approve: &yes}},
 	}
 	for _, test := range tests {

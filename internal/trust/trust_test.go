@@ -2,7 +2,6 @@ package trust_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -296,7 +295,7 @@ func BenchmarkGeneration(b *testing.B) {
 	gate := store.Gate(b.Context(), ws)
 	for b.Loop() {
 		if gate.Generation() == 0 {
-			b.Fatal(fmt.Sprint("no generation"))
+			b.Fatal("no generation")
 		}
 	}
 }
