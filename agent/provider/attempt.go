@@ -73,7 +73,12 @@ type next struct {
 // once sends one request when the limiter lets it, and decides what follows.
 func (a *attempt) once(ctx context.Context) (llm.Response, next, *llm.Error) {
 	pass, waitErr := a.link.lane.acquire(ctx)
-	if waitErr != nil {
+	switch {
+	case errors.Is(waitErr, errHeld):
+		return llm.Response{}, next{}, &llm.Error{
+			Class: llm.Rate, Provider: a.link.endpoint.Provider.ID, Model: a.link.endpoint.Model, Message: waitErr.Error(), Err: waitErr,
+		}
+	case waitErr != nil:
 		return llm.Response{}, next{}, a.link.cancelled(waitErr, a.tries)
 	}
 	a.tries++

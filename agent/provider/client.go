@@ -131,6 +131,9 @@ func (c *Client) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	var failed *llm.Error
 	tries := 0
 	for _, i := range c.order() {
+		if i > 0 {
+			req.Model = "" // the name means nothing to another provider
+		}
 		resp, err := c.at(ctx, c.links[i], req)
 		if err == nil {
 			resp.Tries += tries
@@ -183,13 +186,13 @@ func (c *Client) rest(i int, asked time.Duration) {
 // Window implements llm.Sizer for the first endpoint.
 func (c *Client) Window() int {
 	l := c.links[0]
-	return l.capped(l.lane.models.knownWindow(l.endpoint.Model))
+	return l.capped(l.lane.models.knownWindow(l.model()))
 }
 
 // Estimate implements llm.Sizer for the first endpoint.
 func (c *Client) Estimate(req llm.Request) int {
 	l := c.links[0]
-	return int(float64(estimate(req.Messages, req.Tools)) * l.lane.models.factor(l.endpoint.Model))
+	return int(float64(estimate(req.Messages, req.Tools)) * l.lane.models.factor(l.model()))
 }
 
 // Endpoint is the first endpoint, for people who ask what is used.

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"sync"
 	"time"
 
@@ -89,9 +90,14 @@ func (l *lane) acquire(ctx context.Context) (*pass, error) {
 	return &pass{lane: l, probe: probe}, nil
 }
 
+// errHeld says that the gate stayed shut for as long as one request may wait.
+var errHeld = errors.New("other requests with this key are still being limited")
+
 // gate waits while the lane is shut. When the time is up one request goes through as the probe; the others wait for how
-// it ends.
+// it ends, at most as long as a request may wait in all.
 func (l *lane) gate(ctx context.Context) (probe bool, err error) {
+	limit := time.NewTimer(maxWaiting)
+	defer limit.Stop()
 	for {
 		l.mu.Lock()
 		if !l.shut {
@@ -116,11 +122,15 @@ func (l *lane) gate(ctx context.Context) (probe bool, err error) {
 		select {
 		case <-due:
 		case <-changed:
+		case <-limit.C:
+			err = errHeld
 		case <-ctx.Done():
-			timer.Stop()
-			return false, ctx.Err()
+			err = ctx.Err()
 		}
 		timer.Stop()
+		if err != nil {
+			return false, err
+		}
 	}
 }
 

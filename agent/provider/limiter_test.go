@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -137,4 +138,23 @@ func TestKeysAndHostsHaveLanesOfTheirOwn(t *testing.T) {
 	if at("https://a/v1", "k1") == at("https://a/v1", "k2") || at("https://a/v1", "k1") == at("https://b/v1", "k1") {
 		t.Error("different keys or hosts share a lane")
 	}
+}
+
+func TestAShutGateHoldsNobodyForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLane(0, 4)
+		p, err := l.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.done(true, true, 0)
+		probe, err := l.acquire(t.Context()) // never ends
+		if err != nil || !probe.probe {
+			t.Fatalf("got %+v, %v", probe, err)
+		}
+		start := time.Now()
+		if _, err := l.acquire(t.Context()); !errors.Is(err, errHeld) || time.Since(start) != maxWaiting {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
 }

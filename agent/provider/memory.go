@@ -9,6 +9,7 @@ import (
 type memory struct {
 	mu     sync.Mutex
 	models map[string]*known
+	choice string // the model found for endpoints that name none
 }
 
 // known is what is learned about one model; its fields are guarded by the memory's mutex.
@@ -165,4 +166,17 @@ func (m *memory) warnOnce(model string) bool {
 	first := !k.warned
 	k.warned = true
 	return first
+}
+
+// choose remembers the model found for endpoints that name none.
+func (m *memory) choose(model string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.choice = model
+}
+
+func (m *memory) chosen() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.choice
 }

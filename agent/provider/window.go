@@ -178,9 +178,13 @@ func (l *link) ready(ctx context.Context, model string) (link, *llm.Error) {
 		ready.endpoint.Quirks = l.endpoint.Provider.QuirksFor(model)
 	}
 	if ready.endpoint.Model == "" {
-		found, err := DefaultModel(ctx, ready.endpoint, l.base)
-		if err != nil {
-			return link{}, l.failure(ctx, err)
+		found := l.model()
+		if found == "" {
+			var err error
+			if found, err = DefaultModel(ctx, ready.endpoint, l.base); err != nil {
+				return link{}, l.failure(ctx, err)
+			}
+			l.lane.models.choose(found)
 		}
 		ready.endpoint.Model = found
 		ready.endpoint.Quirks = l.endpoint.Provider.QuirksFor(found)
@@ -190,6 +194,14 @@ func (l *link) ready(ctx context.Context, model string) (link, *llm.Error) {
 		return w.Tokens, w.Sure || ready.endpoint.Provider.ID != "ollama"
 	})
 	return ready, nil
+}
+
+// model is the endpoint's model, or the one found for an endpoint without; "" while none is found.
+func (l *link) model() string {
+	if l.endpoint.Model != "" {
+		return l.endpoint.Model
+	}
+	return l.lane.models.chosen()
 }
 
 // capped applies the window of the config.
