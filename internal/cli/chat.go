@@ -52,7 +52,7 @@ func runChat(ctx context.Context, s *Streams, o chatOptions) error {
 		return err
 	}
 	defer daemon.Close()
-	a, err := s.app()
+	a, err := s.app(ctx)
 	if err != nil {
 		return err
 	}

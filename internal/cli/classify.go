@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/autonomy-team/autonomy/board"
-	"github.com/autonomy-team/autonomy/inbox"
 	"github.com/autonomy-team/autonomy/internal/app"
 	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/control"
@@ -68,7 +66,6 @@ func boardHint(err error) string {
 		ready   *board.NotReadyError
 		state   *board.StateError
 		folder  *board.FolderError
-		name    *inbox.NameError
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -83,8 +80,6 @@ func boardHint(err error) string {
 		return fmt.Sprintf("autonomy task show %d", state.ID)
 	case errors.As(err, &folder):
 		return "autonomy init makes the folders"
-	case errors.As(err, &name) && len(name.Valid) > 0:
-		return "valid names: " + strings.Join(name.Valid, ", ")
 	}
 	return ""
 }

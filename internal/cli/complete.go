@@ -32,7 +32,7 @@ func (s *Streams) completeMembers(cmd *cobra.Command, _ []string, begun string) 
 	if s.enter() != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	a, err := s.app()
+	a, err := s.app(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -60,7 +60,7 @@ func (s *Streams) completeRuns(cmd *cobra.Command, _ []string, begun string) ([]
 	if s.enter() != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	a, err := s.app()
+	a, err := s.app(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

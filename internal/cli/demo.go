@@ -47,10 +47,10 @@ func runDemo(ctx context.Context, s *Streams) error {
 	// Its settings and its trust stay in the folder too: nothing of the person's own is read or written.
 	userDir := filepath.Join(root, "user")
 	ws := config.Workspace{Root: filepath.Join(root, "workspace")}
-	if _, err := app.Init(ws.Root, app.InitOptions{Examples: true, UserDir: userDir}); err != nil {
+	if _, err := app.Init(ctx, ws.Root, app.InitOptions{Examples: true, UserDir: userDir}); err != nil {
 		return err
 	}
-	a, err := app.Open(app.Options{Workspace: ws, Getenv: s.Getenv, UserDir: userDir})
+	a, err := app.Open(ctx, app.Options{Workspace: ws, Getenv: s.Getenv, UserDir: userDir})
 	if err != nil {
 		return err
 	}

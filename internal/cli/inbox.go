@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ mailbox of 'user', where members write to people.`,
 			if len(args) == 1 {
 				name = autonomy.AgentName(args[0])
 			}
-			a, err := s.app()
+			a, err := s.app(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -100,9 +99,7 @@ ignored. Nothing is changed. Exit status 1 if a line is rejected.`,
 }
 
 func runInboxCheck(_ context.Context, s *Streams, path string, asJSON bool) error {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
-	}
+	path = s.path(path)
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open the mailbox: %w", err)

@@ -74,7 +74,7 @@ func removeMember(ctx context.Context, s *Streams, name string) error {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return err
 	}
-	a, err := s.app()
+	a, err := s.app(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func newTeamLogsCmd(s *Streams) *cobra.Command {
 		Args:              words(0, 1),
 		ValidArgsFunction: s.completeMembers,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := s.app()
+			a, err := s.app(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func newRunsListCmd(s *Streams) *cobra.Command {
 		Short:   "List the runs, the newest first",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := s.app()
+			a, err := s.app(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func newRunsShowCmd(s *Streams) *cobra.Command {
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := s.app()
+			a, err := s.app(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func newRunsExportCmd(s *Streams) *cobra.Command {
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := s.app()
+			a, err := s.app(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ differs or its log was altered.`,
 }
 
 func runReplay(ctx context.Context, s *Streams, args []string, asJSON bool) error {
-	a, err := s.app()
+	a, err := s.app(ctx)
 	if err != nil {
 		return err
 	}

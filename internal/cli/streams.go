@@ -28,6 +28,23 @@ func System() (Streams, error) {
 	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Dir: dir}, nil
 }
 
+// readLine reads one line and not a byte more, so that what follows is left for the next reader.
+func (s *Streams) readLine() (string, error) {
+	var line []byte
+	for one := make([]byte, 1); ; {
+		n, err := s.In.Read(one)
+		if n == 1 && one[0] == '\n' {
+			return string(line), nil
+		}
+		if n == 1 {
+			line = append(line, one[0])
+		}
+		if err != nil {
+			return string(line), err
+		}
+	}
+}
+
 // interactive reports whether a person can be asked: both the input and the prose stream are terminals.
 func (s *Streams) interactive() bool { return isTerminal(s.In) && isTerminal(s.Err) }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -157,10 +156,10 @@ func newTaskGraphCmd(s *Streams) *cobra.Command {
 				return err
 			}
 			if dot {
-				fmt.Fprint(s.Out, board.DOT(b.List()))
+				slash.DOT(s.Out, b.List())
 				return nil
 			}
-			fmt.Fprint(s.Out, visible.Block(board.Tree(b.List())))
+			slash.Graph(s.Out, b.List())
 			return nil
 		},
 	}

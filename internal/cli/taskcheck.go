@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +30,7 @@ and reason) or ignored. Nothing is changed. Exit status 1 if a file is invalid.`
 }
 
 func runTaskCheck(ctx context.Context, s *Streams, folder string, asJSON bool) error {
-	b, err := s.checkedBoard(folder)
+	b, err := s.checkedBoard(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -62,18 +61,15 @@ func runTaskCheck(ctx context.Context, s *Streams, folder string, asJSON bool) e
 }
 
 // checkedBoard opens any folder as a board, without the workspace's trust: nothing of it will act.
-func (s *Streams) checkedBoard(folder string) (*board.Dir, error) {
+func (s *Streams) checkedBoard(ctx context.Context, folder string) (*board.Dir, error) {
 	if folder == "" {
-		a, err := s.app()
+		a, err := s.app(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return a.Board()
 	}
-	if !filepath.IsAbs(folder) {
-		folder = filepath.Join(s.Dir, folder)
-	}
-	return board.Open(board.Config{Path: folder})
+	return board.Open(board.Config{Path: s.path(folder)})
 }
 
 func checkLine(c board.Checked) string {

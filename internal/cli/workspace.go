@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/internal/app"
@@ -12,21 +13,29 @@ import (
 	"github.com/autonomy-team/autonomy/internal/visible"
 )
 
+// path makes a path of the command line absolute, seen from the working directory or -C.
+func (s *Streams) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(s.Dir, name)
+}
+
 // workspace finds the workspace of the working directory.
 func (s *Streams) workspace() (config.Workspace, error) { return config.FindWorkspace(s.Dir) }
 
 // app opens the workspace for a command that works in process.
-func (s *Streams) app() (*app.App, error) {
+func (s *Streams) app(ctx context.Context) (*app.App, error) {
 	ws, err := s.workspace()
 	if err != nil {
 		return nil, err
 	}
-	return app.Open(app.Options{Workspace: ws, Getenv: s.Getenv})
+	return app.Open(ctx, app.Options{Workspace: ws, Getenv: s.Getenv})
 }
 
 // board opens the workspace and reads its board once.
 func (s *Streams) board(ctx context.Context) (*board.Dir, *app.App, error) {
-	a, err := s.app()
+	a, err := s.app(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +84,7 @@ func (s *Streams) team(ctx context.Context) (control.Team, error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return control.Team{}, err
 	}
-	a, err := s.app()
+	a, err := s.app(ctx)
 	if err != nil {
 		return control.Team{}, err
 	}
@@ -96,7 +105,7 @@ func (s *Streams) send(ctx context.Context, req control.SendRequest) (control.Se
 	if !errors.Is(err, control.ErrNotRunning) {
 		return control.SendReply{}, err
 	}
-	a, err := s.app()
+	a, err := s.app(ctx)
 	if err != nil {
 		return control.SendReply{}, err
 	}
