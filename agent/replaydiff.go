@@ -97,5 +97,8 @@ func outcomeDifference(was, is OutcomeEvaluated) string {
 // finishDifference compares how the run ended. Messages may quote errors of the machine and are left out.
 func finishDifference(was, is RunFinished) string {
 	was.Message, is.Message = "", ""
+	if was.Code == CodePanic {
+		was.Turns = is.Turns // whether it was inside the request is not in the log
+	}
 	return unequal("end", was, is)
 }

@@ -216,10 +216,23 @@ func (p *player) endAfter(i int) {
 				p.stop(errWallTime)
 			}
 			return
+		case ActionSelected: // one that was not even decided about any more
+			if o, ok := p.after(i).(Observed); ok && o.Status == action.Aborted {
+				_ = p.aborted()
+			}
+			return
 		default:
 			return
 		}
 	}
+}
+
+// after is the event after event i, nil at the end.
+func (p *player) after(i int) Data {
+	if i++; i < len(p.log) {
+		return p.log[i].Data
+	}
+	return nil
 }
 
 // judgedNext reports whether the turn went on to its evaluation: then it was the judgement that was interrupted.
