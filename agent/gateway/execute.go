@@ -79,7 +79,7 @@ func (g *Gateway) call(ctx context.Context, t tool.Tool, name string, call tool.
 		return e.result, e.err
 	case <-ctx.Done():
 	}
-	last := time.NewTimer(margin)
+	last := time.NewTimer(2 * margin) // the launcher needs up to one to be killed itself
 	defer last.Stop()
 	select {
 	case e := <-done:
@@ -120,6 +120,7 @@ func (g *Gateway) observe(a action.Action, r tool.Result, err error) action.Obse
 func (g *Gateway) check(ctx context.Context, t tool.Tool, call tool.Call, a action.Action, r tool.Result, o *action.Observation) {
 	if a.Expect != nil {
 		met, found := expected(*a.Expect, call.Env.Dir, r)
+		found = g.redact(found)
 		o.Verified, o.Check, o.Status = &met, found, action.OK
 		if !met {
 			o.Status = action.Failed

@@ -190,6 +190,6 @@ func (g *Gateway) decide(a action.Action, found tool.Assessment) Verdict {
 	return g.policy.Decide(a, g.envOf(a))
 }
 
-// margin is what a tool gets beyond its limit to end by itself before its context ends, and again after that before it is
-// given up.
+// margin is what a tool gets beyond its limit to end by itself before its context ends, and twice that after it before
+// the tool is given up.
 const margin = 15 * time.Second

@@ -233,7 +233,7 @@ func TestToolThatHangsIsGivenUp(t *testing.T) {
 		g := open(t, nil, r)
 		begun := time.Now()
 		_, o := do(t, g, act("reader", `{}`))
-		if o.Status != action.Failed || time.Since(begun) != DefaultLimit+2*margin {
+		if o.Status != action.Failed || time.Since(begun) != DefaultLimit+3*margin {
 			t.Errorf("got %+v after %s", o, time.Since(begun))
 		}
 		close(release)

@@ -7,10 +7,22 @@ func TestMatch(t *testing.T) {
 		pattern, path string
 		want          bool
 	}{
-		{"*.go", "a.go", true}, {"*.go", "x/y/a.go", true}, {"*.go", "a.gox", false}, {"/a.go", "a.go", true}, {"/a.go", "x/a.go", false},
-		{"x/*.go", "x/a.go", true}, {"x/*.go", "x/y/a.go", false}, {"x/**/*.go", "x/a.go", true}, {"x/**/*.go", "x/y/z/a.go", true},
-		{"./x/a", "x/a", true}, {"x/../y/a", "y/a", true}, {"x/", "x/y/a", true}, {"*.{md,txt}", "a.txt", true}, {"[a-c].go", "b.go", true},
-		{"*.GO", "a.go", false}, {"**", "x/y", true},
+		{"*.go", "a.go", true},
+		{"*.go", "x/y/a.go", true},
+		{"*.go", "a.gox", false},
+		{"/a.go", "a.go", true},
+		{"/a.go", "x/a.go", false},
+		{"x/*.go", "x/a.go", true},
+		{"x/*.go", "x/y/a.go", false},
+		{"x/**/*.go", "x/a.go", true},
+		{"x/**/*.go", "x/y/z/a.go", true},
+		{"./x/a", "x/a", true},
+		{"x/../y/a", "y/a", true},
+		{"x/", "x/y/a", true},
+		{"*.{md,txt}", "a.txt", true},
+		{"[a-c].go", "b.go", true},
+		{"*.GO", "a.go", false},
+		{"**", "x/y", true},
 	} {
 		p, err := Parse(c.pattern)
 		if err != nil {

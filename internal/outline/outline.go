@@ -74,14 +74,13 @@ func ofGo(data []byte) (entries []Entry, ok bool) {
 		return nil, false
 	}
 	line := func(at token.Pos, format string, args ...any) {
-		entries = append(entries, Entry{files.Position(at).Line, fmt.Sprintf(format, args...)})
+		entries = append(entries, Entry{files.PositionFor(at, false).Line, fmt.Sprintf(format, args...)})
 	}
 	line(tree.Package, "package %s", tree.Name.Name)
 	for _, decl := range tree.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			end := d.Type.End()
-			line(d.Pos(), "%s", strings.Join(strings.Fields(string(data[files.Position(d.Pos()).Offset:files.Position(end).Offset])), " "))
+			line(d.Pos(), "%s", signature(data, files.PositionFor(d.Pos(), false).Offset, files.PositionFor(d.Type.End(), false).Offset))
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
@@ -96,4 +95,15 @@ func ofGo(data []byte) (entries []Entry, ok bool) {
 		}
 	}
 	return entries, true
+}
+
+// signature is the text of a function up to its body, on one line. In a file with errors the tree's places may lie anywhere.
+func signature(data []byte, from, to int) string {
+	if from < 0 || from > len(data) {
+		return "func"
+	}
+	if to < from || to > len(data) {
+		to = from + bytes.IndexByte(append(data[from:len(data):len(data)], '\n'), '\n')
+	}
+	return strings.Join(strings.Fields(string(data[from:to])), " ")
 }

@@ -281,11 +281,19 @@ func TestLevels(t *testing.T) {
 		want       action.Risk
 		refused    bool
 	}{
-		{"read_file", "a", action.Low, false}, {"read_file", ".env", action.High, false}, {"read_file", "../x", action.Medium, false},
-		{"stat", "a", action.Low, false}, {"outline", "a", action.Low, false}, {"read_file", ".tasks/task_1.json", action.Low, false},
-		{"trash_file", "a", action.Medium, false}, {"make_dir", "d", action.Medium, false}, {"trash_file", ".git", action.High, false},
-		{"make_dir", ".vscode", action.High, false}, {"trash_file", ".autonomy/runs", action.High, true},
-		{"trash_file", "AGENTS.md", action.High, false}, {"trash_file", ".ENV", action.High, false},
+		{"read_file", "a", action.Low, false},
+		{"read_file", ".env", action.High, false},
+		{"read_file", "../x", action.Medium, false},
+		{"stat", "a", action.Low, false},
+		{"outline", "a", action.Low, false},
+		{"read_file", ".tasks/task_1.json", action.Low, false},
+		{"trash_file", "a", action.Medium, false},
+		{"make_dir", "d", action.Medium, false},
+		{"trash_file", ".git", action.High, false},
+		{"make_dir", ".vscode", action.High, false},
+		{"trash_file", ".autonomy/runs", action.High, true},
+		{"trash_file", "AGENTS.md", action.High, false},
+		{"trash_file", ".ENV", action.High, false},
 	} {
 		if got := b.assess(c.tool, map[string]any{"path": c.path}); got.Risk != c.want || got.Refused != c.refused {
 			t.Errorf("%s %s: %+v", c.tool, c.path, got)
