@@ -18,7 +18,7 @@ import (
 
 const (
 	maxActing     = 5_000   // files that may act
-	maxActingSize = 4 << 20 // bytes of one
+	maxActingSize = 4 << 20 // bytes of one; a larger one does not act
 )
 
 // actors are the places of a workspace from which something acts, relative to it: files, or folders with all below.
@@ -27,7 +27,7 @@ var actors = [...]string{
 }
 
 // actingFiles lists the files that would act, sorted. Links are none: nothing reads through them, so they are left out
-// and what they point to does not act.
+// and what they point to does not act. Neither does a file that is too large to be a text.
 func actingFiles(ws config.Workspace) ([]File, error) {
 	var files []File
 	for _, actor := range actors {
@@ -49,7 +49,7 @@ func actingFiles(ws config.Workspace) ([]File, error) {
 				return fmt.Errorf("%s: more than %d files would act", ws.Root, maxActing)
 			}
 			f, err := hashFile(path)
-			if err != nil {
+			if err != nil || f.Size > maxActingSize {
 				return err
 			}
 			rel, err := filepath.Rel(ws.Root, path)
@@ -92,9 +92,6 @@ func hashFile(path string) (f File, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(file, maxActingSize+1))
-	if err == nil && n > maxActingSize {
-		err = fmt.Errorf("%s: larger than %d bytes, too large to act", path, maxActingSize)
-	}
 	return File{Size: n, Hash: hex.EncodeToString(h.Sum(nil))}, err
 }
 

@@ -122,7 +122,7 @@ func TestMovedOrReplacedFolderIsAnotherOne(t *testing.T) {
 	}
 }
 
-func TestLinksDoNotAct(t *testing.T) {
+func TestLinksAndHugeFilesDoNotAct(t *testing.T) {
 	store, ws := setUp(t)
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "evil", "SKILL.md"), "x")
@@ -132,6 +132,7 @@ func TestLinksDoNotAct(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "evil", "SKILL.md"), filepath.Join(ws.Roles(), "evil.md")); err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(ws.Roles(), "huge.md"), strings.Repeat("x", 4<<20+1))
 	listing := agree(t, store, ws)
 	if len(listing.Files) != 2 {
 		t.Errorf("acting: %+v", listing.Files)
