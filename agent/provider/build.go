@@ -42,6 +42,11 @@ func (l *link) plan(req llm.Request, strict bool, nudge string) plan {
 		IDLimit: q.IDLimit, TextCalls: q.TextCalls, Limits: l.endpoint.Limits, Header: l.header(),
 		Secrets: []string{l.endpoint.Key.Reveal()}, CallExtras: map[string]map[string]json.RawMessage{},
 	}
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			x.Used[c.ID] = true // also those that are sent under another id, or as text
+		}
+	}
 	p := plan{exchange: x, estimate: estimate(messages, req.Tools)}
 	for _, m := range messages {
 		p.request.Messages = append(p.request.Messages, l.message(m, x))

@@ -78,6 +78,7 @@ func (r *repairer) turn(m llm.Message, following []llm.Message) {
 		// Of two calls with one id only the first can have the result.
 		delete(results, c.ID)
 		c.ID = r.ids.Assign(c.ID)
+		c.Name = historyName(c.Name)
 		c.Arguments = historyArguments(c)
 		c.Sent = nil
 		m.Calls = append(m.Calls, c)
@@ -101,6 +102,19 @@ func (r *repairer) others(messages []llm.Message) {
 		m.Calls, m.CallID = nil, ""
 		r.out = append(r.out, m)
 	}
+}
+
+// historyName makes a tool name that a model invented fit to be sent back: letters, digits, _ and -, at most 64.
+func historyName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		default:
+			return '_'
+		}
+	}, strings.TrimSpace(name))
+	return name[:min(len(name), 64)]
 }
 
 // historyArguments are the arguments as the model sees them again: what it sent if that was an object, else the

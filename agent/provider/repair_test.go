@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func anyHistory(t *rapid.T) []llm.Message {
 	text := rapid.SampledFrom([]string{"", " ", "hello", "multi\nline <b> & é 世"})
 	args := rapid.SampledFrom([]string{"", "{}", `{"a": 1}`, `{"a":"<&>"}`, `{"a":"\u003c\\u003c"}`, `{"a":`, "null", "[1]", `"x"`})
 	call := rapid.Custom(func(t *rapid.T) llm.ToolCall {
-		return llm.ToolCall{ID: id.Draw(t, "id"), Name: rapid.SampledFrom([]string{"bash", "idle", "", "nope"}).Draw(t, "name"), Arguments: json.RawMessage(args.Draw(t, "args"))}
+		return llm.ToolCall{ID: id.Draw(t, "id"), Name: rapid.SampledFrom([]string{"bash", "idle", "", " ", "nope", "функция(1)!", strings.Repeat("n", 99)}).Draw(t, "name"), Arguments: json.RawMessage(args.Draw(t, "args"))}
 	})
 	message := rapid.Custom(func(t *rapid.T) llm.Message {
 		m := llm.Message{Role: rapid.SampledFrom([]llm.Role{llm.System, llm.User, llm.Assistant, llm.ToolRole, llm.ToolRole}).Draw(t, "role"), Content: text.Draw(t, "content")}
@@ -54,8 +55,8 @@ func accepted(history []llm.Message, idLimit int) error {
 			switch {
 			case c.ID == "" || seen[c.ID] || idLimit > 0 && len(c.ID) > idLimit:
 				return fmt.Errorf("id %q cannot stand", c.ID)
-			case c.Name == "":
-				return fmt.Errorf("call without a name")
+			case !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString(c.Name):
+				return fmt.Errorf("name %q", c.Name)
 			case json.Unmarshal(c.Arguments, &object) != nil || object == nil:
 				return fmt.Errorf("arguments %q", c.Arguments)
 			case i >= len(history) || history[i].Role != llm.ToolRole || history[i].CallID != c.ID || history[i].Content == "":

@@ -88,7 +88,7 @@ func (c *Client) respond(req llm.Request, r Reply, latency time.Duration) (llm.R
 	case r.Text == "" && len(r.Calls) == 0:
 		return llm.Response{}, c.fail(llm.Empty, 0, "neither text nor call")
 	}
-	msg := llm.Message{Role: llm.Assistant, Content: r.Text}
+	msg := llm.Message{Role: llm.Assistant, Content: r.Text, Provider: "script"}
 	if r.Thinking != "" {
 		msg.Thinking = []llm.Thinking{{Provider: "script", Text: r.Thinking}}
 	}

@@ -109,6 +109,7 @@ func TestRule13_UsageInEveryForm(t *testing.T) {
 		"in the choice":    {content("a") + `data: {"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":2,"cached_tokens":3}}]}` + "\n\n", llm.Usage{Prompt: 9, Completion: 2, Cached: 3}},
 		"last non-null":    {`data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}` + "\n\n" + `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":5}}` + "\n\n" + `data: {"choices":[],"usage":null}` + "\n\n", llm.Usage{Prompt: 9, Completion: 5}},
 		"deepseek's cache": {content("a") + finishLine("stop") + `data: {"usage":{"prompt_tokens":9,"completion_tokens":1,"prompt_cache_hit_tokens":8}}` + "\n\n", llm.Usage{Prompt: 9, Completion: 1, Cached: 8}},
+		"thinking apart":   {`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":7}}}`, llm.Usage{Prompt: 9, Completion: 8, Thinking: 7}},
 		"cost":             {`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":9.0,"completion_tokens":"1","cost":0.5}}`, llm.Usage{Prompt: 9, Completion: 1, Cost: 0.5, CostKnown: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

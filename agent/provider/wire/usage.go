@@ -19,6 +19,10 @@ func readUsage(raw json.RawMessage) (llm.Usage, bool) {
 		Cached:     firstCount(prompt["cached_tokens"], m["prompt_cache_hit_tokens"], m["cached_tokens"]),
 		Thinking:   firstCount(completion["reasoning_tokens"], m["reasoning_tokens"]),
 	}
+	if u.Thinking > 0 && count(m["total_tokens"]) == u.Total()+u.Thinking {
+		u.Completion += u.Thinking // xAI counts the thinking apart
+	}
+	u.Cached, u.Thinking = min(u.Cached, u.Prompt), min(u.Thinking, u.Completion)
 	if cost, ok := number(m["cost"]); ok && cost >= 0 {
 		u.Cost, u.CostKnown = cost, true
 	}
