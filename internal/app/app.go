@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent/tool"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/inbox"
 	"github.com/autonomy-team/autonomy/internal/config"
@@ -29,6 +30,7 @@ type App struct {
 	consent  func() (*trust.Store, error)
 	board    func() (*board.Dir, error)
 	inbox    func() (*inbox.Dir, error)
+	specs    func() (*tool.Registry, error)
 }
 
 // Open checks the options and reads the user's keys, so that they can be masked everywhere. All other parts open when
@@ -56,6 +58,7 @@ func Open(ctx context.Context, opts Options) (*App, error) {
 	a.consent = sync.OnceValues(a.openTrust)
 	a.board = sync.OnceValues(a.openBoard)
 	a.inbox = sync.OnceValues(a.openInbox)
+	a.specs = sync.OnceValues(a.catalogue)
 	return a, nil
 }
 

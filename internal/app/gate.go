@@ -3,62 +3,20 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 
 	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/tool"
 	"github.com/autonomy-team/autonomy/agent/tool/terminal"
-	"github.com/autonomy-team/autonomy/internal/sandbox"
 	"github.com/autonomy-team/autonomy/team"
 )
 
-// tools is the registry of everything that works on files and commands, the same for members and for single runs.
-// execLock is .team/exec.lock for a daemon's attempts, "" else.
-func (a *App) tools(execLock string) ([]tool.Tool, error) {
-	self := a.opts.Program
-	if self == "" {
-		var err error
-		if self, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("find the launcher: %w", err)
-		}
-	}
-	return terminal.New(terminal.Config{
-		Sandbox: sandbox.Config{Self: self}, ExecLock: execLock,
-		Redact: func(w io.WriteCloser) io.WriteCloser { return a.redact.Writer(w) },
-	})
-}
-
-// ToolNames names the toolsets and tools a member has, for what tasks require.
-func (a *App) ToolNames(m team.Spec) []string {
-	r, err := a.singleRegistry(m.Toolsets)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	seen := map[string]bool{}
-	for _, s := range r.List() {
-		if !seen[s.Toolset] {
-			seen[s.Toolset] = true
-			names = append(names, s.Toolset)
-		}
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-// registry is the tools a member has at work.
-func (w *Workshop) registry(m team.Spec) (*tool.Registry, error) {
-	own, err := w.app.tools(w.app.ws.ExecLock())
-	if err != nil {
-		return nil, err
-	}
+// registry is the tools a member has at work, with a table of processes of its own.
+func (w *Workshop) registry(m team.Spec, processes *terminal.Processes) (*tool.Registry, error) {
 	shared, err := w.teamTools(m)
 	if err != nil {
 		return nil, err
 	}
-	all, err := tool.New(append(own, shared...)...)
+	all, err := tool.New(append(w.box.tools(processes), shared...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +26,7 @@ func (w *Workshop) registry(m team.Spec) (*tool.Registry, error) {
 // gate is the only way in which a job can act: the member's tools behind policy and approval.
 func (w *Workshop) gate(s *shift) (*gateway.Gateway, error) {
 	m := s.job.Member
-	registry, err := w.registry(m)
+	registry, err := w.registry(m, s.processes)
 	if err != nil {
 		return nil, err
 	}

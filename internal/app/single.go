@@ -14,6 +14,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent/outcome"
 	"github.com/autonomy-team/autonomy/agent/provider"
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/agent/tool/terminal"
 )
 
 // GoalOptions are the flags of `run GOAL`. Goal is required; the zero value of every other field is its default.
@@ -34,7 +35,7 @@ type GoalOptions struct {
 
 // RunGoal works one goal in this process, without board and mail. An error is one of configuration, found before
 // anything ran; how a run ended is in its Report.
-func (a *App) RunGoal(ctx context.Context, o GoalOptions) (agent.Report, error) {
+func (a *App) RunGoal(ctx context.Context, o GoalOptions) (report agent.Report, err error) {
 	choice := provider.Choice{Provider: o.Provider, Model: o.Model, BaseURL: o.BaseURL}
 	pool := &models{app: a, open: map[provider.Choice]*provider.Client{}}
 	defer pool.close()
@@ -51,7 +52,12 @@ func (a *App) RunGoal(ctx context.Context, o GoalOptions) (agent.Report, error) 
 	if err != nil {
 		return agent.Report{}, err
 	}
-	cfg, err := a.goalConfig(ctx, o, log)
+	tools, err := a.openHands(o.Toolsets)
+	if err != nil {
+		return agent.Report{}, errors.Join(err, log.close())
+	}
+	defer func() { err = errors.Join(err, tools.close(ctx)) }()
+	cfg, err := a.goalConfig(ctx, o, log, tools.registry)
 	if err != nil {
 		return agent.Report{}, errors.Join(err, log.close())
 	}
@@ -63,7 +69,7 @@ func (a *App) RunGoal(ctx context.Context, o GoalOptions) (agent.Report, error) 
 	if err != nil {
 		return agent.Report{}, errors.Join(err, log.close())
 	}
-	report := loop.Run(ctx, agent.Goal{
+	report = loop.Run(ctx, agent.Goal{
 		Kind: agent.KindRun, Subject: o.Goal, Text: o.Goal, Verify: o.Verify, MaxSteps: o.MaxSteps, Judge: o.Judge,
 		Strict: o.Strict, Proposals: o.Proposals,
 	})
@@ -81,11 +87,7 @@ func modeOr(mode string) string {
 }
 
 // goalConfig is everything of a single run but its model.
-func (a *App) goalConfig(ctx context.Context, o GoalOptions, log *runLog) (agent.Config, error) {
-	registry, err := a.singleRegistry(o.Toolsets)
-	if err != nil {
-		return agent.Config{}, err
-	}
+func (a *App) goalConfig(ctx context.Context, o GoalOptions, log *runLog, registry *tool.Registry) (agent.Config, error) {
 	gate, err := a.singleGate(registry, o.Mode, o.Approver, log.id)
 	if err != nil {
 		return agent.Config{}, err
@@ -110,17 +112,33 @@ func (a *App) goalConfig(ctx context.Context, o GoalOptions, log *runLog) (agent
 	}, nil
 }
 
-// singleRegistry is the tools of a run without a team.
-func (a *App) singleRegistry(toolsets []string) (*tool.Registry, error) {
-	tools, err := a.tools("")
+// hands is the tools of a run without a team, with what has to be closed after it.
+type hands struct {
+	registry  *tool.Registry
+	box       *toolbox
+	processes *terminal.Processes
+}
+
+// openHands opens the tools of the given toolsets; nil means those that are on by default.
+func (a *App) openHands(toolsets []string) (*hands, error) {
+	box, err := a.openToolbox("")
 	if err != nil {
 		return nil, err
 	}
-	all, err := tool.New(tools...)
+	processes, err := box.processes()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, box.close())
 	}
-	return all.Available(toolsets), nil
+	all, err := tool.New(box.tools(processes)...)
+	if err != nil {
+		return nil, errors.Join(err, box.close())
+	}
+	return &hands{registry: all.Available(toolsets), box: box, processes: processes}, nil
+}
+
+func (h *hands) close(ctx context.Context) error {
+	h.processes.Close(ctx)
+	return h.box.close()
 }
 
 func (a *App) singleGate(r *tool.Registry, mode string, who gateway.Approver, run autonomy.RunID) (*gateway.Gateway, error) {
@@ -145,12 +163,13 @@ func offered(r *tool.Registry) []llm.Tool {
 }
 
 // CallTool runs one tool through the gateway for the person at the terminal, in this process.
-func (a *App) CallTool(ctx context.Context, name string, args json.RawMessage, mode string, who gateway.Approver) (action.Observation, error) {
-	registry, err := a.singleRegistry(a.allToolsets())
+func (a *App) CallTool(ctx context.Context, name string, args json.RawMessage, mode string, who gateway.Approver) (seen action.Observation, err error) {
+	tools, err := a.openHands(allToolsets())
 	if err != nil {
 		return action.Observation{}, err
 	}
-	gate, err := a.singleGate(registry, mode, who, "")
+	defer func() { err = errors.Join(err, tools.close(ctx)) }()
+	gate, err := a.singleGate(tools.registry, mode, who, "")
 	if err != nil {
 		return action.Observation{}, err
 	}
@@ -175,19 +194,20 @@ func perform(ctx context.Context, gate *gateway.Gateway, x action.Action) (actio
 }
 
 // Explain says how an action of a model would be decided in a mode, without asking or running anything.
-func (a *App) Explain(name string, args json.RawMessage, mode string) (gateway.Explanation, error) {
-	registry, err := a.singleRegistry(a.allToolsets())
+func (a *App) Explain(name string, args json.RawMessage, mode string) (why gateway.Explanation, err error) {
+	tools, err := a.openHands(allToolsets())
 	if err != nil {
 		return gateway.Explanation{}, err
 	}
-	gate, err := a.singleGate(registry, mode, nil, "")
+	defer func() { err = errors.Join(err, tools.close(a.life)) }()
+	gate, err := a.singleGate(tools.registry, mode, nil, "")
 	if err != nil {
 		return gateway.Explanation{}, err
 	}
 	return gate.Explain(action.Action{Call: "explain", Tool: name, Arguments: args}), nil
 }
 
-func (a *App) allToolsets() []string {
+func allToolsets() []string {
 	var names []string
 	for _, set := range tool.Catalog(&tool.Registry{}, nil) {
 		names = append(names, set.Name)
@@ -201,11 +221,12 @@ func (a *App) Verify(ctx context.Context, command string, who gateway.Approver) 
 	if !a.trusted() {
 		return false, 0, "", fmt.Errorf("run verify: %w", ErrUntrusted)
 	}
-	registry, err := a.singleRegistry(nil)
+	tools, err := a.openHands(nil)
 	if err != nil {
 		return false, 0, "", err
 	}
-	gate, err := a.singleGate(registry, "", who, "")
+	defer func() { err = errors.Join(err, tools.close(ctx)) }()
+	gate, err := a.singleGate(tools.registry, "", who, "")
 	if err != nil {
 		return false, 0, "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/agent/outcome"
+	"github.com/autonomy-team/autonomy/agent/tool/terminal"
 	"github.com/autonomy-team/autonomy/team"
 )
 
@@ -19,6 +20,7 @@ func (w *Workshop) Work(ctx context.Context, job team.Job) agent.Report {
 		return broken(agent.CodeLog, err)
 	}
 	report := s.run(ctx)
+	s.processes.Close(ctx)
 	if err := s.log.close(); err != nil {
 		return broken(agent.CodeLog, err)
 	}
@@ -36,6 +38,8 @@ type shift struct {
 	job    team.Job
 	log    *runLog
 	script *agent.Transcript
+
+	processes *terminal.Processes // those that stay until the run ends
 }
 
 // open begins the run's log and gets the member's conversation. Without either nothing may be done.
@@ -49,6 +53,9 @@ func (w *Workshop) open(job team.Job) (*shift, error) {
 		if err := s.script.User(note); err != nil {
 			return nil, fmt.Errorf("note in the transcript of %s: %w", job.Member.Name, err)
 		}
+	}
+	if s.processes, err = w.box.processes(); err != nil {
+		return nil, err
 	}
 	if s.log, err = w.app.beginRun(func(e agent.Event) { s.heard(e) }); err != nil {
 		return nil, err

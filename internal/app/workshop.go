@@ -23,6 +23,7 @@ import (
 type Workshop struct {
 	app     *App
 	set     config.Settings
+	box     *toolbox
 	scripts *transcripts
 	models  *models
 	budget  *agent.Purse // the team's
@@ -64,6 +65,9 @@ func (a *App) Workshop(set config.Settings) (*Workshop, error) {
 		a.opts.Report(Notice{Part: "approvals", File: a.ws.Requests(), Text: err.Error()})
 	}
 	w.requests = requests
+	if w.box, err = a.openToolbox(a.ws.ExecLock()); err != nil {
+		return nil, err
+	}
 	return w, nil
 }
 
@@ -77,7 +81,7 @@ func (w *Workshop) Attach(crew *team.Supervisor) {
 // Close makes the conversations durable. No job may be running.
 func (w *Workshop) Close() error {
 	w.models.close()
-	return w.scripts.close()
+	return errors.Join(w.scripts.close(), w.box.close())
 }
 
 // Team is the team's name, Mode its mode.
@@ -156,11 +160,25 @@ func (w *Workshop) head(spec team.Spec) agent.Head {
 	prompt := agent.Prompt{Identity: &id, Workspace: w.app.ws.Root}
 	head := agent.Head{Identity: &id, System: prompt.System()}
 	if spec.HasModel() {
-		if r, err := w.registry(spec); err == nil { // a job that follows meets the same error and says it
-			head.Tools = offered(r)
+		if tools, err := w.offered(spec); err == nil { // a job that follows meets the same error and says it
+			head.Tools = tools
 		}
 	}
 	return head
+}
+
+// offered are the tools that a member's model is told of.
+func (w *Workshop) offered(spec team.Spec) ([]llm.Tool, error) {
+	processes, err := w.box.processes()
+	if err != nil {
+		return nil, err
+	}
+	defer processes.Close(w.app.life) // none was started
+	r, err := w.registry(spec, processes)
+	if err != nil {
+		return nil, err
+	}
+	return offered(r), nil
 }
 
 // Key names the account behind a member's model: members with the same one share its limits and its back-off.
