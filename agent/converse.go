@@ -118,7 +118,8 @@ func describe(a action.Action) string {
 	return what
 }
 
-// resultText is an observation as the result of the model's call.
+// resultText is an observation as the result of the model's call. Exit status and the place of a long output are in the
+// output already: tools say them.
 func resultText(o action.Observation) string {
 	var b strings.Builder
 	switch o.Status {
@@ -129,14 +130,8 @@ func resultText(o action.Observation) string {
 		b.WriteString("error (" + string(o.Status) + "): ")
 	}
 	b.WriteString(o.Output)
-	if o.Exit != nil {
-		fmt.Fprintf(&b, "\n[exit %d]", *o.Exit)
-	}
-	if o.Verified != nil && !*o.Verified {
+	if o.Status == action.OK && o.Verified != nil && !*o.Verified {
 		fmt.Fprintf(&b, "\n[not verified: %s]", o.Check)
-	}
-	if o.File != "" {
-		fmt.Fprintf(&b, "\n[the whole output is in %s]", o.File)
 	}
 	return b.String()
 }
