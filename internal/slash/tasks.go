@@ -25,14 +25,24 @@ func Tasks(w io.Writer, entries []board.Entry, open map[autonomy.TaskID]bool, re
 		return
 	}
 	for _, e := range entries {
-		fmt.Fprintln(w, TaskLine(e, open, remark))
+		if e.ID != 0 {
+			fmt.Fprintln(w, TaskLine(e, open, remark))
+		}
+	}
+	for _, e := range entries { // files whose name gives no number come last
+		if e.ID == 0 {
+			fmt.Fprintln(w, TaskLine(e, open, remark))
+		}
 	}
 }
 
 // TaskLine is one line of Tasks. open says which ids of the board are not completed.
 func TaskLine(e board.Entry, open map[autonomy.TaskID]bool, remark func(board.Entry) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s] %s: %s", mark(e), label(e), visible.Line(e.Task.Subject))
+	fmt.Fprintf(&b, "[%s] %s:", mark(e), label(e))
+	if e.Task.Subject != "" {
+		b.WriteString(" " + visible.Line(e.Task.Subject))
+	}
 	if e.Task.Owner != "" {
 		fmt.Fprintf(&b, " @%s", visible.Line(string(e.Task.Owner)))
 	}

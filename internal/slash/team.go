@@ -36,7 +36,7 @@ func MemberLine(m control.Member, now time.Time) string {
 		fmt.Fprintf(&b, " #%d", m.Task)
 	}
 	var notes []string
-	if m.Reason != "" {
+	if m.Reason != "" && telling(m.State) {
 		notes = append(notes, visible.Clip(m.Reason, 120))
 	}
 	if !m.Until.IsZero() && m.Until.After(now) {
@@ -46,6 +46,15 @@ func MemberLine(m control.Member, now time.Time) string {
 		fmt.Fprintf(&b, " (%s)", strings.Join(notes, ", "))
 	}
 	return b.String()
+}
+
+// telling reports whether the reason of a state is news to the person who reads it.
+func telling(state string) bool {
+	switch state {
+	case "backoff", "failed", "waiting_approval", "stopping":
+		return true
+	}
+	return false
 }
 
 // Span renders a duration for people: "12 s", "3 min", "2 h".
