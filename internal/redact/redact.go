@@ -81,9 +81,13 @@ func (r *Redactor) String(s string) string {
 		return s
 	}
 	s = r.known.Replace(s)
+	lower := lowerASCII(s)
 	for _, shape := range r.shapes {
-		if shape.mayMatch(s) {
-			s = shape.pattern.ReplaceAllStringFunc(s, shape.mask)
+		if !shape.mayMatch(s, lower) {
+			continue
+		}
+		if masked := shape.pattern.ReplaceAllStringFunc(s, shape.mask); masked != s {
+			s, lower = masked, lowerASCII(masked)
 		}
 	}
 	return s

@@ -8,8 +8,9 @@ import (
 // shape is one kind of secret. The first group of its pattern, if it has one, is what stays in front of the mark.
 type shape struct {
 	pattern *regexp.Regexp
-	hints   []string // one of them is in every match, in lower case
-	accept  func(match string) bool
+	hints   []string                // one of them is in every match, in lower case
+	quick   func(text string) bool  // nil = none; false = there is surely no match
+	accept  func(match string) bool // nil = every match counts
 }
 
 func (s shape) mask(match string) string {
@@ -31,6 +32,7 @@ func shapes() []shape {
 	basic.accept = func(m string) bool { return strings.ContainsAny(m[5:], "0123456789+/=") }
 	assigned := compile(`(\b[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CREDENTIALS)[A-Z0-9_]*=["']?)`+
 		`[^\s"'$<{(][^\s"']{5,}`, "key", "token", "secret", "passw", "credential")
+	assigned.quick = assigns
 	return []shape{
 		compile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`,
 			"private key"),
@@ -49,43 +51,48 @@ func shapes() []shape {
 		compile(`(?i)(\b(?:set-)?cookie["']?\s*:\s*["']?)[^\r\n"']+=[^\r\n"']+`, "cookie"),
 		assigned,
 		compile(`(?i)(["'](?:[a-z0-9_-]*(?:api_?key|secret|token|password|passwd|private_?key))["']\s*:\s*["'])`+
-			`[^\s"'$<{(][^\s"']{5,}`, "key", "secret", "token", "passw"),
+			`[^\s"'$<{(][^\s"']{5,}`, "key\"", "key'", "secret\"", "secret'", "token\"", "token'", "password", "passwd"),
 		compile(`(?i)([?&](?:api_?key|access_token|auth_token|token|client_secret|sig|signature|x-amz-signature)=)[^&\s"'<>]{6,}`,
 			"key=", "token=", "secret=", "sig=", "signature="),
 	}
 }
 
-// mayMatch spares the pattern where no hint is in the text. Letters are compared without case.
-func (s shape) mayMatch(text string) bool {
+// mayMatch spares the pattern, which is slow, where no hint is in the text. lower is the text in lower case.
+func (s shape) mayMatch(text, lower string) bool {
+	if s.quick != nil && !s.quick(text) {
+		return false
+	}
 	for _, hint := range s.hints {
-		if containsFold(text, hint) {
+		if strings.Contains(lower, hint) {
 			return true
 		}
 	}
 	return false
 }
 
-// containsFold looks for an ASCII hint in lower case.
-func containsFold(text, hint string) bool {
-	first := hint[0]
-	upper := first
-	if 'a' <= first && first <= 'z' {
-		upper -= 'a' - 'A'
-	}
-	for rest := text; len(rest) >= len(hint); {
-		i := strings.IndexByte(rest, first)
-		if upper != first {
-			if j := strings.IndexByte(rest, upper); j >= 0 && (i < 0 || j < i) {
-				i = j
-			}
-		}
-		if i < 0 || len(rest)-i < len(hint) {
+// assigns reports whether somewhere a name in capitals is directly followed by an equals sign.
+func assigns(text string) bool {
+	for rest := text; ; {
+		i := strings.IndexByte(rest, '=')
+		if i < 0 {
 			return false
 		}
-		if strings.EqualFold(rest[i:i+len(hint)], hint) {
-			return true
+		if i > 0 {
+			if c := rest[i-1]; 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' {
+				return true
+			}
 		}
 		rest = rest[i+1:]
 	}
-	return false
+}
+
+// lowerASCII is s with its ASCII letters in lower case; all hints are ASCII.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }

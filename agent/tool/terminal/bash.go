@@ -51,7 +51,7 @@ func (c Config) withDefaults() (Config, error) {
 func (c Config) order(script string, env tool.Env, timeout time.Duration) sandbox.Order {
 	return sandbox.Order{
 		Script: script, Dir: env.Dir, Timeout: timeout, ExecLock: c.ExecLock, Limits: c.Limits,
-		Env: sandbox.Environ(c.Environ(), "PWD="+env.Dir, "AUTONOMY=1"),
+		Env: sandbox.Environ(c.Environ(), "PWD="+env.Dir),
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "__sandbox" {
-		os.Exit(sandbox.Main(context.Background()))
+		syscall.Exit(sandbox.Main(context.Background())) // os.Exit waits a second under the race detector
 	}
 	goleak.VerifyTestMain(m)
 }
