@@ -24,6 +24,7 @@ type teamLog struct {
 	path   string
 	log    *eventlog.Log
 	report func(what string, err error)
+	now    func() time.Time
 
 	mu      sync.Mutex
 	recent  []control.Event // the last ones, ascending
@@ -52,13 +53,16 @@ func openTeamLog(path string, now func() time.Time, report func(what string, err
 	if found.Cut > 0 {
 		report("the team log's last record was torn and is cut", fmt.Errorf("%d bytes", found.Cut))
 	}
-	return &teamLog{path: path, log: log, report: report, seq: log.Seq(), changed: make(chan struct{})}, nil
+	return &teamLog{path: path, log: log, report: report, now: now, seq: log.Seq(), changed: make(chan struct{})}, nil
 }
 
 // Emit writes one event. It is called on the members' goroutines. What can't be written is reported and dropped.
 func (l *teamLog) Emit(e team.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e.Time.IsZero() {
+		e.Time = l.now()
+	}
 	seq, err := l.log.Append(e)
 	if err != nil {
 		l.report("an event could not be written", err)

@@ -184,7 +184,6 @@ func (d *daemon) settle(ctx context.Context) error {
 		}
 	}
 	for _, e := range corrections(past, tasks) {
-		e.Time = d.now()
 		d.events.Emit(e)
 	}
 	if d.opts.Resume || !past.orderly {
