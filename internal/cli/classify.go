@@ -44,8 +44,11 @@ func classifyCause(err error) (code int, hint string) {
 	case errors.As(err, &running):
 		return ExitRunning, ""
 	case errors.As(err, &remote):
-		if remote.Code == control.CodeInvalid {
+		switch remote.Code {
+		case control.CodeInvalid:
 			return ExitUsage, remote.Hint
+		case control.CodeRunning:
+			return ExitRunning, remote.Hint
 		}
 		return ExitFailed, remote.Hint
 	case errors.Is(err, app.ErrUntrusted):

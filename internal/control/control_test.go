@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		a.Ready(nil)
 		os.Exit(0)
 	case "refused":
-		NewAnnouncer().Ready(Errorf(CodeConflict, "already running (pid 7)"))
+		NewAnnouncer().Ready(Errorf(CodeRunning, "already running (pid 7)"))
 		os.Exit(3)
 	case "dies":
 		os.Exit(2)
@@ -318,7 +318,7 @@ func TestStartReportsHowItWent(t *testing.T) {
 		{"ready", func(pid int, err error) bool { return err == nil && pid > 0 }},
 		{"refused", func(_ int, err error) bool {
 			var e *Error
-			return errors.As(err, &e) && e.Code == CodeConflict && e.Message == "already running (pid 7)"
+			return errors.As(err, &e) && e.Code == CodeRunning && e.Message == "already running (pid 7)"
 		}},
 		{"dies", func(_ int, err error) bool {
 			var e *Error

@@ -41,7 +41,7 @@ func Ensure(ctx context.Context, ws config.Workspace, opts StartOptions) (*Clien
 		return c, false, err
 	}
 	pid, err := Start(ctx, ws, opts)
-	if conflict := (*Error)(nil); errors.As(err, &conflict) && conflict.Code == CodeConflict {
+	if other := (*Error)(nil); errors.As(err, &other) && other.Code == CodeRunning {
 		c, err = Dial(ctx, ws) // another starter won
 		return c, false, err
 	}
@@ -56,7 +56,7 @@ func Ensure(ctx context.Context, ws config.Workspace, opts StartOptions) (*Clien
 }
 
 // Start runs `up --foreground` in a session of its own, with its output in daemon.log, and waits until it listens. An
-// error that the daemon met on its way up comes back as an *Error; CodeConflict means that one runs already.
+// error that the daemon met on its way up comes back as an *Error; CodeRunning means that one runs already.
 func Start(ctx context.Context, ws config.Workspace, opts StartOptions) (pid int, err error) {
 	if opts.Program == "" {
 		if opts.Program, err = os.Executable(); err != nil {

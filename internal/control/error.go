@@ -19,6 +19,7 @@ const (
 	CodeForbidden   Code = "forbidden"    // 403: this peer may not do that
 	CodeNotFound    Code = "not_found"    // 404: no such member, request or route
 	CodeConflict    Code = "conflict"     // 409: a live name, a request answered already, a roster that is full
+	CodeRunning     Code = "running"      // 409: a daemon runs already; only a start gets it
 	CodeTooLarge    Code = "too_large"    // 413
 	CodeUntrusted   Code = "untrusted"    // 412: the workspace waits for a person's trust
 	CodeNeedsModel  Code = "needs_model"  // 412: no model is configured, or its key is missing
@@ -63,7 +64,7 @@ func (c Code) status() int {
 		return http.StatusForbidden
 	case CodeNotFound:
 		return http.StatusNotFound
-	case CodeConflict:
+	case CodeConflict, CodeRunning:
 		return http.StatusConflict
 	case CodeTooLarge:
 		return http.StatusRequestEntityTooLarge

@@ -44,7 +44,7 @@ func startError(err error) error {
 	var folder *FolderError
 	switch {
 	case errors.As(err, &running):
-		return control.Errorf(control.CodeConflict, "%s", err.Error())
+		return control.Errorf(control.CodeRunning, "%s", err.Error())
 	case errors.As(err, &folder):
 		return &control.Error{Code: control.CodeInvalid, Message: err.Error(), Hint: folder.Fix}
 	}
