@@ -27,9 +27,9 @@ type attempt struct {
 	link   link
 	req    llm.Request
 
-	tries   int // requests sent
-	retries int // of these, repeats of the same request, which count against maxTries
-	waited  time.Duration
+	tries   int           // requests sent
+	retries int           // of these, repeats of the same request, which count against maxTries
+	waited  time.Duration // slept and held at the gate; waiting for a slot is work of others and does not count
 	changes int
 	empties int
 	refused bool // a connection was refused before
@@ -81,6 +81,7 @@ func (a *attempt) once(ctx context.Context) (llm.Response, next, *llm.Error) {
 	case waitErr != nil:
 		return llm.Response{}, next{}, a.link.cancelled(waitErr, a.tries)
 	}
+	a.waited += pass.held
 	a.tries++
 	resp, err := a.send(ctx, a.link.plan(a.req, a.strict, a.nudge))
 	if err == nil {

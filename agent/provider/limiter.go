@@ -67,6 +67,7 @@ func newLane(perMinute, inFlight int) *lane {
 type pass struct {
 	lane  *lane
 	probe bool
+	held  time.Duration // how long the gate held the request
 }
 
 // acquire waits for a slot, for the pace and for the gate, or for the context.
@@ -82,12 +83,13 @@ func (l *lane) acquire(ctx context.Context) (*pass, error) {
 			return nil, err
 		}
 	}
+	arrived := time.Now()
 	probe, err := l.gate(ctx)
 	if err != nil {
 		<-l.slots
 		return nil, err
 	}
-	return &pass{lane: l, probe: probe}, nil
+	return &pass{lane: l, probe: probe, held: time.Since(arrived)}, nil
 }
 
 // errHeld says that the gate stayed shut for as long as one request may wait.

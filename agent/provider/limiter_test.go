@@ -158,3 +158,25 @@ func TestAShutGateHoldsNobodyForEver(t *testing.T) {
 		}
 	})
 }
+
+func TestWaitingAtTheGateCountsAgainstTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{replies: []reply{{status: 503, header: map[string]string{"Retry-After": "50"}, body: "{}"}}}
+		limiters := &Limiters{}
+		c := over(t, "openai-api", n, func(c *Config) { c.Limiters = limiters })
+		l := limiters.lane(c.Endpoint())
+		p, err := l.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.done(true, true, 200*time.Second)
+		start := time.Now()
+		if _, err := c.Complete(t.Context(), ask1("hi")); err == nil {
+			t.Fatal("want an error")
+		}
+		// 200 s at the gate leave room for two waits of 50 s.
+		if got := fmt.Sprint(n.seconds(start)); got != "[200 250 300]" {
+			t.Errorf("requests at %s", got)
+		}
+	})
+}

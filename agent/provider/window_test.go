@@ -113,8 +113,9 @@ func TestSilentCutWarnsOnceAndLowersTheWindow(t *testing.T) {
 	if len(first.Warnings) != 1 || !strings.Contains(first.Warnings[0], "OLLAMA_CONTEXT_LENGTH") || len(second.Warnings) != 0 {
 		t.Errorf("warnings %q then %q", first.Warnings, second.Warnings)
 	}
-	if first.Window != 4096 {
-		t.Errorf("window %d", first.Window)
+	served := dial(t, "custom", srv.URL()) // which says 32768
+	if resp, err := served.Complete(t.Context(), long); err != nil || resp.Window != 4096 || served.Window() != 4096 {
+		t.Errorf("window %d, %v", resp.Window, err)
 	}
 }
 

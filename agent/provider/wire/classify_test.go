@@ -24,6 +24,7 @@ func TestRule11_ClassifyWhatServersSay(t *testing.T) {
 		{"forbidden", 403, `{"error":"forbidden"}`, llm.Auth, ""},
 		{"openrouter moderation", 403, `{"error":{"code":403,"message":"Your chosen model requires moderation and your input was flagged","metadata":{"reasons":["x"]}}}`, llm.Content, ""},
 		{"openrouter credits", 402, `{"error":{"code":402,"message":"Insufficient credits"}}`, llm.Quota, ""},
+		{"402 and no more", 402, `{}`, llm.Quota, ""},
 		{"openai quota as 429", 429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","code":"insufficient_quota"}}`, llm.Quota, ""},
 		{"zai balance as 429", 429, `{"error":{"code":"1113","message":"余额不足或无可用资源包,请充值。"}}`, llm.Quota, ""},
 		{"zai weekly limit", 429, `{"error":{"code":"1310","message":"Weekly/Monthly Limit Exhausted"}}`, llm.Quota, ""},

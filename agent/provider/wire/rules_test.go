@@ -88,6 +88,7 @@ func TestRule1_ReadTheStreamAsBytes(t *testing.T) {
 		{name: "no blank lines", body: "data: " + hi + "\ndata: " + end + "\ndata: [DONE]\n", text: "hi"},
 		{name: "no newline at the end", body: "data: " + hi + "\n\ndata: " + end, text: "hi"},
 		{name: "event over several lines", body: "data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: " + end + "\n\n", text: "hi"},
+		{name: "the same with CRLF", body: "data: {\"choices\":\r\ndata: [{\"delta\":{\"content\":\"hi\"}}]}\r\n\r\ndata: " + end + "\r\n\r\n", text: "hi"},
 		{name: "comments, ids, retries, unknown fields", body: ": OPENROUTER PROCESSING\n\n:\nid: 1\nretry: 5\nfoo: bar\ndata: " + hi + "\n\ndata: " + end + "\n\n", text: "hi"},
 		{name: "empty data and comment in data", body: "data:\n\ndata: : ping\n\ndata: " + hi + "\n\ndata: " + end + "\n\n", text: "hi"},
 		{name: "blank lines while queued", body: "\n\n\n   \n{\"choices\":[{\"message\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}", text: "hi"},
@@ -154,6 +155,7 @@ func TestRule4_MergeCallsByEvidence(t *testing.T) {
 		{name: "the usual two", body: calls(`{"index":0,"id":"a","function":{"name":"bash","arguments":""}}`) + calls(`{"index":0,"function":{"arguments":"{\"command\":"}}`) +
 			calls(`{"index":0,"function":{"arguments":"\"ls\"}"}}`) + calls(`{"index":1,"id":"b","function":{"name":"idle","arguments":"{}"}}`) + end, calls: `a=bash{"command":"ls"} b=idle{}`},
 		{name: "all with index 0, ids differ", body: calls(`{"index":0,"id":"a","function":{"name":"idle","arguments":"{}"}}`) + calls(`{"index":0,"id":"b","function":{"name":"idle","arguments":"{}"}}`) + end, calls: "a=idle{} b=idle{}"},
+		{name: "all with index 0, ids differ, no arguments", body: calls(`{"index":0,"id":"a","function":{"name":"idle"}}`) + calls(`{"index":0,"id":"b","function":{"name":"idle"}}`) + end, calls: "a=idle{} b=idle{}"},
 		{name: "index 0, no ids, names differ", body: calls(`{"index":0,"function":{"name":"idle","arguments":"{}"}}`) + calls(`{"index":0,"function":{"name":"bash","arguments":"{\"command\":\"x\"}"}}`) + end, calls: `call_1=idle{} call_2=bash{"command":"x"}`},
 		{name: "index 0, no ids, same name twice whole", body: calls(`{"index":0,"function":{"name":"idle","arguments":"{}"}}`) + calls(`{"index":0,"function":{"name":"idle","arguments":"{}"}}`) + end, calls: "call_1=idle{} call_2=idle{}"},
 		{name: "new call takes over the index", body: calls(`{"index":0,"id":"a","function":{"name":"idle","arguments":"{}"}}`) + calls(`{"index":0,"id":"b","function":{"name":"bash","arguments":"{\"command\""}}`) + calls(`{"index":0,"function":{"arguments":":\"x\"}"}}`) + end, calls: `a=idle{} b=bash{"command":"x"}`},

@@ -145,11 +145,13 @@ func TestLimits(t *testing.T) {
 
 func TestCallersEndIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		_, err := post(t, ctx, &Exchange{}, stalling(time.Second, content("a")), "http://127.0.0.1/", `{"messages":[]}`)
-		if llm.ClassOf(err) != llm.Cancelled || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
+		for _, pieces := range [][]string{{content("a")}, {content("a"), finishLine("stop")}} {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, err := post(t, ctx, &Exchange{}, stalling(2*time.Second, pieces...), "http://127.0.0.1/", `{"messages":[]}`)
+			if llm.ClassOf(err) != llm.Cancelled || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+			cancel()
 		}
 	})
 }
