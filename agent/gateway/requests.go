@@ -27,6 +27,10 @@ const (
 	Withdrawn State = "withdrawn"
 )
 
+// Abandoned is how long a request outlives the wait for it, while the daemon lives on: long enough for a member that was
+// released to claim the task and ask again, short enough that people are not asked in vain.
+const Abandoned = time.Minute
+
 // Expiry is how long a request waits for an answer; then it counts as denied.
 const Expiry = 10 * time.Minute
 
@@ -74,6 +78,7 @@ type Requests struct {
 type entry struct {
 	Request
 	waiters  int
+	leftAt   time.Time // when the last one stopped waiting; zero as long as nobody has
 	used     bool // a final state that was handed to whoever asked
 	answered chan struct{}
 }
@@ -101,8 +106,8 @@ func OpenRequests(c RequestsConfig) (*Requests, error) {
 }
 
 // Approve opens a request, or takes over an equal one that is still open or was answered before anybody waited, and waits
-// for the answer. When ctx ends the request stays open: the next life of the member asks it again. Use Withdraw when
-// nobody will.
+// for the answer. When ctx ends the request stays open, on disk too, because the next life of the member or the daemon asks
+// it again; if nobody does it counts as withdrawn after the time Abandoned. Use Withdraw when nobody will.
 func (r *Requests) Approve(ctx context.Context, q Request) (Answer, error) {
 	e, err := r.open(q)
 	if err != nil {
@@ -127,6 +132,7 @@ func (r *Requests) open(q Request) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.cfg.Now()
+	r.sweep(now)
 	r.prune(now)
 	q.Arguments = canonical(q.Arguments)
 	if q.Kind == "" {
@@ -168,6 +174,16 @@ func (r *Requests) leave(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.waiters--
+	e.leftAt = r.cfg.Now()
+}
+
+// sweep withdraws what was abandoned. The caller holds the lock. A file that can't be written is tried again later.
+func (r *Requests) sweep(now time.Time) {
+	for _, e := range r.entries {
+		if e.State == Open && e.waiters == 0 && !e.leftAt.IsZero() && now.Sub(e.leftAt) > Abandoned {
+			_ = r.settleLocked(e, Withdrawn, "", "")
+		}
+	}
 }
 
 // take hands the final state out, once.
@@ -207,6 +223,7 @@ func (r *Requests) Review(id string, reply Reply) (Request, error) { return r.an
 
 func (r *Requests) answer(id string, reply Reply, planOnly bool) (Request, error) {
 	r.mu.Lock()
+	r.sweep(r.cfg.Now())
 	e, ok := r.entries[id]
 	r.mu.Unlock()
 	if !ok {
@@ -219,11 +236,12 @@ func (r *Requests) answer(id string, reply Reply, planOnly bool) (Request, error
 	if reply.Approve {
 		state = Approved
 	}
-	if err := r.settle(e, state, reply.By, reply.Feedback); err != nil {
-		return Request{}, err
-	}
+	err := r.settle(e, state, reply.By, reply.Feedback)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err != nil {
+		return e.Request, err
+	}
 	if e.State != state || e.By != reply.By {
 		return e.Request, &AnsweredError{ID: id, State: e.State, By: e.By}
 	}
@@ -235,6 +253,10 @@ func (r *Requests) answer(id string, reply Reply, planOnly bool) (Request, error
 func (r *Requests) settle(e *entry, state State, by, feedback string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.settleLocked(e, state, by, feedback)
+}
+
+func (r *Requests) settleLocked(e *entry, state State, by, feedback string) error {
 	if e.State == Open && state != Withdrawn && !r.cfg.Now().Before(e.ExpiresAt) {
 		state, by, feedback = Expired, "", ""
 	}
@@ -260,6 +282,7 @@ func (r *Requests) List() []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.cfg.Now()
+	r.sweep(now)
 	var open []Request
 	for _, e := range r.entries {
 		if e.State == Open && now.Before(e.ExpiresAt) {

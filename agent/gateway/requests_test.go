@@ -217,6 +217,29 @@ func TestWithdrawnWhenTheTaskGoes(t *testing.T) {
 	})
 }
 
+func TestAbandonedQuestionIsWithdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := requests(t, dir)
+		ctx, stop := context.WithCancel(t.Context())
+		q, _, errs := asked(t, ctx, r, question())
+		stop()
+		<-errs
+		time.Sleep(Abandoned)
+		if list := r.List(); len(list) != 1 {
+			t.Errorf("within the time to ask again: %+v", list)
+		}
+		time.Sleep(time.Second)
+		var late *AnsweredError
+		if _, err := r.Answer(q.ID, Reply{Approve: true, By: "eve"}); !errors.As(err, &late) || late.State != Withdrawn {
+			t.Errorf("got %v", err)
+		}
+		if len(r.List()) != 0 || len(requests(t, dir).List()) != 0 {
+			t.Error("still listed")
+		}
+	})
+}
+
 // A file says what it likes: nothing in the folder answers, and an altered question does not lend its answer to the real
 // one.
 func TestR17_NoTextApproves(t *testing.T) {
