@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent/outcome"
 	"github.com/autonomy-team/autonomy/internal/app"
 	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/eventlog"
 	"github.com/autonomy-team/autonomy/internal/visible"
 )
 
@@ -75,7 +77,7 @@ func runGoal(ctx context.Context, s *Streams, o runOptions) error {
 	}
 	if !o.quiet {
 		show := runWriter{out: s.Err}
-		o.Event = func(e agent.Event) { show.event(app.RunEvent{Event: e}) }
+		o.Event = func(e agent.Event) { show.event(app.RunEvent{Record: eventlog.Record{Time: time.Now()}, Event: e}) }
 	}
 	streamed := false
 	if !o.asJSON {

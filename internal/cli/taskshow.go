@@ -57,7 +57,7 @@ func showTask(w io.Writer, e board.Entry, line string, now time.Time) {
 		row("invalid", "%s", e.Err)
 	}
 	row("status", "%s", t.Status)
-	if e.Readiness.Reason != "" {
+	if e.Readiness.Reason != "" && e.Readiness.Kind != board.KindStatus {
 		row("not ready", "%s", e.Readiness.Reason)
 	}
 	showWork(row, e)
