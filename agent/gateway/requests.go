@@ -79,7 +79,7 @@ type entry struct {
 	Request
 	waiters  int
 	leftAt   time.Time // when the last one stopped waiting; zero as long as nobody has
-	used     bool // a final state that was handed to whoever asked
+	used     bool      // a final state that was handed to whoever asked
 	answered chan struct{}
 }
 
