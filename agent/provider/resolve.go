@@ -68,7 +68,8 @@ type level struct {
 }
 
 // Resolve decides provider, model, URL and key. A model or URL that a source gives together with another provider does
-// not count. Errors: ErrNoProvider, *UnknownProviderError, *MissingKeyError, *URLError, *RefusedModelError.
+// not count. Errors: ErrNoProvider, *UnknownProviderError, *MissingKeyError, *URLError, *RefusedModelError; with a
+// *MissingKeyError comes all of the endpoint but its key, for a caller that shows what was found.
 func Resolve(s Settings) (Endpoint, error) {
 	env := func(name string) string { return lookup(s.Env, name) }
 	levels := []level{
@@ -171,7 +172,7 @@ func (e *Endpoint) findKey(s Settings, env func(string) string, chosenHere bool)
 		e.Key, e.KeyFrom = s.Key, "given"
 		return
 	}
-	vars := e.keyVars()
+	vars := e.KeyVars()
 	if chosenHere {
 		vars = append([]string{"AUTONOMY_API_KEY"}, vars...)
 	}
@@ -191,9 +192,10 @@ func (e *Endpoint) findKey(s Settings, env func(string) string, chosenHere bool)
 	}
 }
 
-// keyVars are the row's key variables as far as they belong to the host: a local Ollama gets no key of the cloud, and
-// the keys of LM Studio and LiteLLM go to their own ports alone.
-func (e *Endpoint) keyVars() []string {
+// KeyVars are the names under which a key for this endpoint is looked up, in order: the row's variables as far as they
+// belong to the host. A local Ollama gets no key of the cloud, the keys of LM Studio and LiteLLM go to their own ports
+// alone, and any other custom server has a name of its own.
+func (e *Endpoint) KeyVars() []string {
 	switch {
 	case e.Provider.ID == "ollama" && e.Loopback():
 		return nil
@@ -204,9 +206,25 @@ func (e *Endpoint) keyVars() []string {
 		case hasPort(e.BaseURL, "4000"):
 			return []string{"LITELLM_API_KEY"}
 		}
-		return nil
+		return []string{HostKeyVar(e.BaseURL)}
 	}
 	return e.Provider.KeyVars
+}
+
+// HostKeyVar is the name of the key for one custom server: its host and port are part of it, so that the key is never
+// sent elsewhere. "" is the answer for what is no URL.
+func HostKeyVar(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(u.Host))
+	return "AUTONOMY_KEY_" + name
 }
 
 func hasPort(base, port string) bool {
@@ -226,7 +244,7 @@ func (e Endpoint) checked() (Endpoint, error) {
 		return Endpoint{}, &RefusedModelError{Provider: e.Provider.ID, Model: e.Model, Reason: e.Quirks.Refused}
 	}
 	if e.Key == "" && !e.Provider.KeyOptional {
-		return Endpoint{}, &MissingKeyError{Provider: e.Provider.ID, Vars: e.Provider.KeyVars}
+		return e, &MissingKeyError{Provider: e.Provider.ID, Vars: e.Provider.KeyVars}
 	}
 	if strings.HasPrefix(e.BaseURL, "http://") && e.Key != "" && e.Key != Secret(e.Provider.LocalKey) && !e.Loopback() {
 		e.Warnings = append(e.Warnings, "the key is sent over plain http to "+hostOf(e.BaseURL))
