@@ -24,6 +24,15 @@ type File struct {
 	MaxTeammates *int           `yaml:"max_teammates"`
 	Revive       *bool          `yaml:"revive"`
 	Budget       BudgetFile     `yaml:"budget"`
+
+	Prices map[string]Price `yaml:"prices"` // by PROVIDER/MODEL, * for any; the user's alone
+}
+
+// Price is what a million tokens of a model cost, in US dollars. Cached 0 = as much as Input.
+type Price struct {
+	Input  float64 `yaml:"input"`
+	Output float64 `yaml:"output"`
+	Cached float64 `yaml:"cached"`
 }
 
 // BudgetFile is the part of a File on budgets. Tokens count prompt and answer; costs are US dollars.
@@ -82,6 +91,11 @@ func (f *File) check(where string) error {
 	case f.MaxTeammates != nil && (*f.MaxTeammates < 1 || *f.MaxTeammates > 512):
 		return bad("max_teammates", "must be from 1 to 512, not %d", *f.MaxTeammates)
 	}
+	for model, p := range f.Prices {
+		if !(p.Input >= 0 && p.Output >= 0 && p.Cached >= 0) {
+			return bad("prices", "of %q must not be below 0", model)
+		}
+	}
 	return f.Budget.check(bad)
 }
 
@@ -118,6 +132,9 @@ func (f *File) checkStored(where string) error {
 func (f *File) checkWorkspace(where string) error {
 	if f.BaseURL != nil {
 		return &ValueError{Where: where, Field: "base_url", Msg: "is not for a workspace to set: it says where keys are sent"}
+	}
+	if f.Prices != nil {
+		return &ValueError{Where: where, Field: "prices", Msg: "are not for a workspace to set: they decide when a budget is used up"}
 	}
 	return f.checkStored(where)
 }

@@ -24,6 +24,7 @@ type Settings struct {
 	MaxTeammates int
 	Revive       bool
 	Budget       Budget
+	Prices       map[string]Price // by PROVIDER/MODEL, * for any
 
 	Sources  map[string]Source // of each value, by the field's name in config.yaml ("budget.run_cost")
 	Warnings []string          // values of the workspace that would have widened what the user allows, and were left
@@ -132,6 +133,9 @@ func (s *Settings) apply(f File, from Source) {
 	set(s, "base_url", &s.BaseURL, f.BaseURL, from)
 	if f.Fallback != nil {
 		set(s, "fallback", &s.Fallback, &f.Fallback, from)
+	}
+	if f.Prices != nil {
+		set(s, "prices", &s.Prices, &f.Prices, from)
 	}
 	set(s, "mode", &s.Mode, f.Mode, from)
 	set(s, "judge", &s.Judge, f.Judge, from)
