@@ -120,6 +120,7 @@ func (a *attempt) decide(err *llm.Error) next {
 	return next{}
 }
 
+// keySource names where the key came from; the key itself is never part of a message.
 func keySource(e Endpoint) string {
 	if e.KeyFrom == "" {
 		return "nowhere"
@@ -186,6 +187,7 @@ func (a *attempt) tell(err *llm.Error, n next) {
 	}
 }
 
+// show passes a delta on and remembers that there is something to take back if the try fails.
 func (a *attempt) show(kind llm.DeltaKind, text string) {
 	if text == "" || a.req.OnDelta == nil {
 		return
@@ -194,6 +196,7 @@ func (a *attempt) show(kind llm.DeltaKind, text string) {
 	a.req.OnDelta(llm.Delta{Kind: kind, Text: text})
 }
 
+// sleep waits for d or the context, whichever ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -208,6 +211,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// cancelled is the error for a caller that gave up; err is its context's error and can be found with errors.Is.
 func (l *link) cancelled(err error, tries int) *llm.Error {
 	return &llm.Error{
 		Class: llm.Cancelled, Provider: l.endpoint.Provider.ID, Model: l.endpoint.Model, Message: err.Error(), Tries: tries, Err: err,

@@ -40,7 +40,7 @@ func (l *link) plan(req llm.Request, strict bool, nudge string) plan {
 	x := &wire.Exchange{
 		Provider: id, Model: l.endpoint.Model, Set: l.fields(req), Tools: req.Tools, Used: map[string]bool{},
 		IDLimit: q.IDLimit, TextCalls: q.TextCalls, Limits: l.endpoint.Limits, Header: l.header(),
-		Secrets: []string{l.endpoint.Key.Reveal()}, CallExtras: map[string]map[string]json.RawMessage{},
+		Secrets: l.endpoint.secrets(), CallExtras: map[string]map[string]json.RawMessage{},
 	}
 	for _, m := range req.Messages {
 		for _, c := range m.Calls {
@@ -68,6 +68,7 @@ func parameters(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
+// header holds what is sent beyond the library's own headers. X-Title is how OpenRouter names the application.
 func (l *link) header() http.Header {
 	h := http.Header{"User-Agent": {l.agent}}
 	if l.endpoint.Provider.ID == "openrouter" {
@@ -121,6 +122,7 @@ func (l *link) echo(m llm.Message, extra map[string]json.RawMessage) {
 	}
 }
 
+// jsonString is s as JSON text.
 func jsonString(s string) json.RawMessage {
 	b, _ := json.Marshal(s) // a string cannot fail
 	return b

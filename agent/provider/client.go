@@ -91,6 +91,8 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// newLink prepares the client library for one endpoint: our transport underneath, no redirects, no limit on keep-alives
+// (its own limit of 300 lines ends streams of slow servers).
 func newLink(e Endpoint, limiters *Limiters, base http.RoundTripper, agent string) *link {
 	cfg := openai.DefaultConfig(e.Key.Reveal())
 	cfg.BaseURL = e.BaseURL

@@ -96,3 +96,19 @@ func TestCompleteOverAScript(t *testing.T) {
 		t.Errorf("history sent: %+v", sent)
 	}
 }
+
+func TestTheWordThatStandsInForAKeyIsNoSecret(t *testing.T) {
+	srv := play(t, script.Of(script.Fail(400, "registry.ollama.ai/library/x does not support tools")))
+	e, err := Resolve(Settings{Provider: "ollama", Model: "x", BaseURL: srv.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Config{Endpoint: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Complete(t.Context(), ask1("hi")); err == nil || !strings.Contains(err.Error(), "registry.ollama.ai") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -54,6 +54,21 @@ func (e Endpoint) Loopback() bool { return isLoopback(e.BaseURL) }
 // ShownURL is the base URL without user info.
 func (e Endpoint) ShownURL() string { return shownURL(e.BaseURL) }
 
+// secrets are the values that must not appear in any message: the key, unless it is the word that stands in for one,
+// and what the base URL may carry.
+func (e Endpoint) secrets() []string {
+	var values []string
+	if e.Key != "" && e.Key != Secret(e.Provider.LocalKey) {
+		values = append(values, e.Key.Reveal())
+	}
+	if u, err := url.Parse(e.BaseURL); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		values = append(values, u.User.Username(), password)
+	}
+	return values
+}
+
+// isLoopback reports whether a base URL points at this machine, by name or address; names are not looked up.
 func isLoopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -64,6 +79,7 @@ func isLoopback(base string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
+// shownURL is a URL without the password, and without the user name, which is often a key as well.
 func shownURL(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -75,6 +91,7 @@ func shownURL(base string) string {
 	return u.String()
 }
 
+// hostOf is the host name of a base URL, "" when it has none.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -51,6 +51,7 @@ func (l *link) fields(req llm.Request) map[string]json.RawMessage {
 	return out
 }
 
+// number writes a number the way JSON does, without exponent, so that equal requests have equal bytes.
 func number(f float64) json.RawMessage {
 	return json.RawMessage(strconv.FormatFloat(f, 'f', -1, 64))
 }

@@ -51,6 +51,7 @@ type lane struct {
 	changed chan struct{} // closed and replaced when the gate changes
 }
 
+// newLane makes the limiter of one key; perMinute 0 means no pace.
 func newLane(perMinute, inFlight int) *lane {
 	if inFlight <= 0 {
 		inFlight = 4

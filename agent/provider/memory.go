@@ -101,6 +101,8 @@ func (m *memory) discover(ctx context.Context, model string, find func() (window
 	}
 }
 
+// found stores what a discovery gave and wakes those who wait for it. A window that a server has shown meanwhile stays
+// if it is smaller.
 func (m *memory) found(model string, window int, sure bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -175,6 +177,7 @@ func (m *memory) choose(model string) {
 	m.choice = model
 }
 
+// chosen is the model found by choose, "" before.
 func (m *memory) chosen() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

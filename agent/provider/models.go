@@ -56,7 +56,7 @@ func ListModels(ctx context.Context, e Endpoint, base http.RoundTripper) ([]Mode
 
 // ask makes a small request and classifies its failure; the body of a good answer is returned whole.
 func ask(ctx context.Context, base http.RoundTripper, e Endpoint, method, url string, body []byte) ([]byte, error) {
-	x := &wire.Exchange{Provider: e.Provider.ID, Model: e.Model, Secrets: []string{e.Key.Reveal()}}
+	x := &wire.Exchange{Provider: e.Provider.ID, Model: e.Model, Secrets: e.secrets()}
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
@@ -110,6 +110,7 @@ func readModels(body []byte) ([]ModelInfo, bool) {
 	return models, true
 }
 
+// readModel reads one entry of a listing. The served window goes before the trained one wherever an entry has both.
 func readModel(raw json.RawMessage) (ModelInfo, bool) {
 	var id string
 	if json.Unmarshal(raw, &id) == nil {
@@ -176,6 +177,7 @@ func (n *lenientInt) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// firstText is the first text that says something.
 func firstText(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {

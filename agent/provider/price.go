@@ -39,6 +39,8 @@ func (p Prices) cost(e Endpoint, model string, u llm.Usage) llm.Usage {
 	return u
 }
 
+// find is the price whose pattern fits and is longest; of equals the first in alphabetical order, so that the choice
+// never depends on the order of a map.
 func (p Prices) find(provider, model string) (Price, bool) {
 	// path.Match stops at slashes, which model names contain.
 	name := flat(provider + "/" + model)
@@ -55,4 +57,5 @@ func (p Prices) find(provider, model string) (Price, bool) {
 	return p[best], found
 }
 
+// flat hides the slashes of model names from path.Match, which stops at them.
 func flat(s string) string { return strings.ReplaceAll(strings.ToLower(s), "/", "\x00") }

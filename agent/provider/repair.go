@@ -155,6 +155,7 @@ func Flatten(history []llm.Message, keep func(llm.Message) bool) []llm.Message {
 	return out
 }
 
+// flatTurn is a turn as the model could have said it; names remembers which result belongs to which tool.
 func flatTurn(m llm.Message, names map[string]string) llm.Message {
 	var b strings.Builder
 	b.WriteString(m.Content)

@@ -14,6 +14,7 @@ var ErrNoProvider = errors.New("no model is configured; run: autonomy model setu
 // UnknownProviderError names a provider that is not in the table.
 type UnknownProviderError struct{ ID string }
 
+// Error lists the providers there are.
 func (e *UnknownProviderError) Error() string {
 	ids := make([]string, 0, 10)
 	for _, p := range Table() {
@@ -28,6 +29,7 @@ type MissingKeyError struct {
 	Vars     []string
 }
 
+// Error names the variables, never a value.
 func (e *MissingKeyError) Error() string {
 	return fmt.Sprintf("no key for %s; set %s or run: autonomy keys set %s", e.Provider, strings.Join(e.Vars, " or "), e.Provider)
 }
@@ -35,11 +37,13 @@ func (e *MissingKeyError) Error() string {
 // URLError says what is wrong with a base URL; URL is without user info.
 type URLError struct{ URL, Reason string }
 
+// Error shows the URL without user info.
 func (e *URLError) Error() string { return fmt.Sprintf("base URL %q %s", e.URL, e.Reason) }
 
 // RefusedModelError says that a model is known not to work.
 type RefusedModelError struct{ Provider, Model, Reason string }
 
+// Error gives the reason of the table.
 func (e *RefusedModelError) Error() string {
 	return fmt.Sprintf("%s model %q cannot be used: %s", e.Provider, e.Model, e.Reason)
 }
@@ -115,6 +119,7 @@ const (
 	kimiCodingKey = "sk-kimi-"
 )
 
+// lookup is a trimmed look-up that also takes no function at all.
 func lookup(f func(string) string, name string) string {
 	if f == nil {
 		return ""
@@ -141,6 +146,7 @@ func chooseProvider(levels []level) (Provider, int, error) {
 	return Provider{}, 0, ErrNoProvider
 }
 
+// laterProvider reports whether a source further away names a provider, which a nearer base URL then belongs to.
 func laterProvider(levels []level) bool {
 	for _, l := range levels {
 		if l.Provider != "" {
@@ -227,6 +233,7 @@ func HostKeyVar(base string) string {
 	return "AUTONOMY_KEY_" + name
 }
 
+// hasPort tells local servers apart by their usual ports.
 func hasPort(base, port string) bool {
 	u, err := url.Parse(base)
 	return err == nil && u.Port() == port

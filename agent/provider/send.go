@@ -49,7 +49,7 @@ func (l *link) failure(ctx context.Context, err error) *llm.Error {
 	}
 	return &llm.Error{
 		Class: llm.Protocol, Provider: l.endpoint.Provider.ID, Model: l.endpoint.Model, Err: err,
-		Message: wire.Redact(err.Error(), []string{l.endpoint.Key.Reveal()}),
+		Message: wire.Redact(err.Error(), l.endpoint.secrets()),
 	}
 }
 

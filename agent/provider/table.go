@@ -36,6 +36,7 @@ type Provider struct {
 // Custom is the id of any server that is not in the table.
 const Custom = "custom"
 
+// limits takes seconds to the first byte, of silence, and in all.
 func limits(first, idle, total int) wire.Limits {
 	return wire.Limits{
 		First: time.Duration(first) * time.Second, Idle: time.Duration(idle) * time.Second,
@@ -62,6 +63,7 @@ func Find(id string) (Provider, bool) {
 	return Provider{}, false
 }
 
+// hosted are the nine rows. They are functions rather than variables so that nobody can change them for others.
 func hosted() []Provider {
 	return append(westernRows(), easternRows()...)
 }

@@ -88,6 +88,7 @@ func (s *Server) sendJSON(w http.ResponseWriter, r Reply, promptBytes int) {
 	_, _ = w.Write(data)
 }
 
+// usageObject is usage in the words of the OpenAI API.
 func usageObject(u llm.Usage) object {
 	out := object{
 		"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,

@@ -73,6 +73,7 @@ func (c *Client) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	return c.respond(req, *entry.Reply, time.Since(start))
 }
 
+// respond delivers a reply the way the real adapter would: cut, filtered and empty ones are errors.
 func (c *Client) respond(req llm.Request, r Reply, latency time.Duration) (llm.Response, error) {
 	if r.Thinking != "" && req.OnDelta != nil {
 		req.OnDelta(llm.Delta{Kind: llm.DeltaThinking, Text: r.Thinking})
@@ -124,6 +125,7 @@ func toolCall(c Call, tools []llm.Tool, stop llm.StopReason) llm.ToolCall {
 	return out
 }
 
+// known reports whether a tool was offered; a request without tools leaves the question open.
 func known(name string, tools []llm.Tool) bool {
 	for _, t := range tools {
 		if t.Name == name {
@@ -133,6 +135,7 @@ func known(name string, tools []llm.Tool) bool {
 	return len(tools) == 0
 }
 
+// size is the number of bytes of the messages, from which usage is estimated.
 func size(req llm.Request) int {
 	n := 0
 	for _, m := range req.Messages {
@@ -144,18 +147,21 @@ func size(req llm.Request) int {
 	return n
 }
 
+// fail is an error of this client.
 func (c *Client) fail(class llm.Class, status int, message string) *llm.Error {
 	return &llm.Error{
 		Class: class, Status: status, Provider: "script", Model: c.player.script.Model, Message: message, Tries: 1,
 	}
 }
 
+// cancelled is the error for a caller that gave up.
 func (c *Client) cancelled(err error) *llm.Error {
 	e := c.fail(llm.Cancelled, 0, err.Error())
 	e.Err = err
 	return e
 }
 
+// failure turns a scripted failure into the error that the real adapter would make of it.
 func (c *Client) failure(f Failure) *llm.Error {
 	class := f.Class
 	switch {
@@ -172,6 +178,7 @@ func (c *Client) failure(f Failure) *llm.Error {
 	return e
 }
 
+// status is the HTTP status with its default.
 func (f Failure) status() int {
 	if f.Status == 0 {
 		return 500
@@ -179,6 +186,7 @@ func (f Failure) status() int {
 	return f.Status
 }
 
+// classOfStatus is the class when the script names none. It knows statuses only; the real classification reads bodies.
 func classOfStatus(status int) llm.Class {
 	switch {
 	case status == 401 || status == 403:

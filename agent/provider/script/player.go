@@ -22,6 +22,7 @@ type player struct {
 	holds map[string]chan struct{}
 }
 
+// newPlayer starts a playing with all uses left.
 func newPlayer(s Script) *player {
 	if s.Model == "" {
 		s.Model = "scripted"
@@ -51,6 +52,7 @@ func (p *player) pick(req llm.Request) (Entry, error) {
 	return Entry{}, fmt.Errorf("script: no entry answers the request (%d entries, %s)", len(p.script.Entries), describe(req))
 }
 
+// left reports whether an entry that was used so often may answer once more.
 func (e Entry) left(used int) bool {
 	return e.Times == Always || used < max(e.Times, 1)
 }
@@ -93,12 +95,14 @@ func (p *player) wait(ctx context.Context, e Entry) error {
 	return ctx.Err()
 }
 
+// hold is closed when the name is released.
 func (p *player) hold(name string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.holdLocked(name)
 }
 
+// holdLocked is hold for a caller that has mu; a name exists from its first mention on, by either side.
 func (p *player) holdLocked(name string) chan struct{} {
 	ch, ok := p.holds[name]
 	if !ok {
@@ -150,6 +154,7 @@ func (m Match) holds(req llm.Request) bool {
 	return true
 }
 
+// lastUser is the text of the last user message, wherever it stands.
 func lastUser(messages []llm.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if messages[i].Role == llm.User {
@@ -159,6 +164,7 @@ func lastUser(messages []llm.Message) string {
 	return ""
 }
 
+// anyContains reports whether a message of a role holds a text.
 func anyContains(messages []llm.Message, role llm.Role, text string) bool {
 	for _, m := range messages {
 		if m.Role == role && strings.Contains(m.Content, text) {
@@ -177,10 +183,12 @@ func trailingResults(messages []llm.Message) []llm.Message {
 	return messages[i:]
 }
 
+// describe tells the author of a script which request was not answered.
 func describe(req llm.Request) string {
 	return fmt.Sprintf("%d messages, last user message %q", len(req.Messages), clip(lastUser(req.Messages), 120))
 }
 
+// clip cuts s to n bytes of whole characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -136,6 +136,7 @@ func Fail(status int, message string) Entry {
 // Of is the script of the entries in their order.
 func Of(entries ...Entry) Script { return Script{Entries: entries} }
 
+// raw is JSON text, nil for none.
 func raw(s string) json.RawMessage {
 	if s == "" {
 		return nil
@@ -188,6 +189,7 @@ func (s Script) validate() error {
 	return nil
 }
 
+// validate says why an entry cannot be played.
 func (e Entry) validate() error {
 	if (e.Reply == nil) == (e.Error == nil) {
 		return errors.New("needs either reply or error")

@@ -106,6 +106,7 @@ func (s *Server) Wait(ctx context.Context, n int) error {
 	}
 }
 
+// chat answers one completion request. It runs on a goroutine of the HTTP server, for which Close waits.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	s.busy.Add(1)
 	defer s.busy.Done()
@@ -139,6 +140,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// record keeps a request and wakes everyone in Wait.
 func (s *Server) record(r Recorded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,12 +149,14 @@ func (s *Server) record(r Recorded) {
 	s.arrived = make(chan struct{})
 }
 
+// models lists the one model, with its window in the form of vLLM.
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{
 		"id": s.player.script.Model, "object": "model", "owned_by": "script", "max_model_len": s.player.script.Window,
 	}}})
 }
 
+// sendFailure sends a scripted failure as it stands.
 func sendFailure(w http.ResponseWriter, f Failure) {
 	if f.Drop {
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
@@ -171,10 +175,12 @@ func sendFailure(w http.ResponseWriter, f Failure) {
 	_, _ = io.WriteString(w, f.Body)
 }
 
+// writeError sends an error in the form of the OpenAI API.
 func writeError(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message}})
 }
 
+// writeJSON sends v; a client that went away is no concern of ours.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -121,6 +121,7 @@ func dropCommas(s string) string {
 	return b.String()
 }
 
+// closes reports whether the next thing in rest is a closing bracket.
 func closes(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n")
 	return rest != "" && (rest[0] == '}' || rest[0] == ']')

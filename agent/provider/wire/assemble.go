@@ -31,6 +31,7 @@ type assembler struct {
 	valid  bool   // some chunk was valid
 }
 
+// newAssembler starts an answer; what an earlier try of the exchange left is forgotten.
 func newAssembler(x *Exchange, resp *http.Response, out *bytes.Buffer) *assembler {
 	tools := newToolbox(x.Tools)
 	x.Result = Result{Header: resp.Header, RequestID: requestID(resp.Header)}
@@ -105,12 +106,15 @@ func (a *assembler) meta(m fields) {
 	a.usage(m["usage"])
 }
 
+// usage keeps the last usage that says something: servers repeat it, send null, or put it into the choice.
 func (a *assembler) usage(raw json.RawMessage) {
 	if u, ok := readUsage(raw); ok {
 		a.x.Result.Usage, a.x.Result.UsageSeen = u, true
 	}
 }
 
+// choice reads one choice of a chunk, or of a whole body, which has message in place of delta. A message after deltas
+// only repeats them.
 func (a *assembler) choice(c fields) error {
 	if saysError(c["error"]) {
 		f := fault{isJSON: true}
@@ -201,6 +205,7 @@ func partText(raw json.RawMessage) string {
 	return b.String()
 }
 
+// say takes a piece of content and emits what may be shown of it.
 func (a *assembler) say(piece string) {
 	thinking, answer := a.display.add(piece)
 	a.emit("reasoning_content", thinking)

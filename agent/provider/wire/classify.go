@@ -76,6 +76,8 @@ func (x *Exchange) classify(status int, header http.Header, f fault) *llm.Error 
 	return e
 }
 
+// class is the order of precedence. A business code is the most specific; status 401 and 403 go before the words, and
+// words of rate before those of overflow, because "too many tokens" can mean either.
 func (x *Exchange) class(e *llm.Error, all string, f fault) llm.Class {
 	status := e.Status
 	if class := codeClass(f.code); class != "" {

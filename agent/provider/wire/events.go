@@ -40,6 +40,7 @@ type events struct {
 	queue   []event
 }
 
+// newEvents reads from r, whose buffer size does not limit a line.
 func newEvents(r *bufio.Reader) *events { return &events{r: r} }
 
 // next returns the next event; io.EOF after the last one, whether or not it was the end mark.

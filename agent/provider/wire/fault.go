@@ -73,6 +73,7 @@ func (f *fault) read(raw json.RawMessage, depth int) {
 	}
 }
 
+// readObject looks under every name that vendors use, the telling ones first.
 func (f *fault) readObject(m fields, depth int) {
 	f.setCode(word(m["code"]))
 	f.setCode(word(m["status_code"]))
@@ -113,6 +114,7 @@ func (f *fault) say(s string, depth int) {
 	}
 }
 
+// setCode keeps the first code, unless that was only a status and a business code follows.
 func (f *fault) setCode(code string) {
 	if f.code == "" || f.status() != 0 && code != "" && code != "0" {
 		f.code = code

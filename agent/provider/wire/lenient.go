@@ -94,11 +94,13 @@ func first(raw []byte) byte {
 	return 0
 }
 
+// quote is s as JSON text.
 func quote(s string) json.RawMessage {
 	b, _ := json.Marshal(s) // a string cannot fail
 	return b
 }
 
+// encode is v as JSON with sorted keys and without the HTML escapes that would only cost tokens.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

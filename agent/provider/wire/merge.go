@@ -26,6 +26,7 @@ type merger struct {
 	full    bool // more calls than maxCalls; the rest is dropped
 }
 
+// newMerger takes what tells a tool's name from a fragment of one.
 func newMerger(known func(string) bool) *merger {
 	return &merger{known: known, byIndex: map[int]*slot{}}
 }
@@ -144,6 +145,7 @@ func (m *merger) showsNew(s *slot, e entry) bool {
 	}
 }
 
+// continuesName reports whether name completes the name of a slot that has no arguments yet.
 func (m *merger) continuesName(s *slot, name string) bool {
 	return s.args.Len() == 0 && m.known(s.parts+name)
 }
@@ -162,6 +164,7 @@ func (m *merger) nameSlot(s *slot, name string) {
 	}
 }
 
+// open starts a slot at the end.
 func (m *merger) open() *slot {
 	s := &slot{}
 	if len(m.slots) >= maxCalls {
@@ -172,6 +175,7 @@ func (m *merger) open() *slot {
 	return s
 }
 
+// byID is the last slot with an id: when an id is repeated for another call, what follows belongs to the later one.
 func (m *merger) byID(id string) *slot {
 	if id == "" {
 		return nil
@@ -184,6 +188,7 @@ func (m *merger) byID(id string) *slot {
 	return nil
 }
 
+// incomplete is the last slot whose arguments are not complete, nil when all are.
 func (m *merger) incomplete() *slot {
 	for i := len(m.slots) - 1; i >= 0; i-- {
 		if !m.slots[i].shape.complete() {
@@ -200,6 +205,7 @@ type shape struct {
 	inString, escape bool
 }
 
+// write follows one more piece. It counts brackets without telling their kinds apart: what is complete is parsed later.
 func (s *shape) write(piece string) {
 	for i := range len(piece) {
 		c := piece[i]

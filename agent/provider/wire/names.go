@@ -16,6 +16,7 @@ type toolbox struct {
 	schemas map[string]schema
 }
 
+// newToolbox reads the schemas once for all calls of an answer.
 func newToolbox(tools []llm.Tool) toolbox {
 	b := toolbox{schemas: make(map[string]schema, len(tools))}
 	for _, t := range tools {
@@ -25,6 +26,7 @@ func newToolbox(tools []llm.Tool) toolbox {
 	return b
 }
 
+// known reports whether name is exactly that of a tool.
 func (b toolbox) known(name string) bool {
 	_, ok := b.schemas[name]
 	return ok
@@ -53,6 +55,7 @@ func (b toolbox) resolve(name string) (string, bool) {
 	return found, found != ""
 }
 
+// loose is the spelling in which names are compared at last.
 func loose(name string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(name))
 }
@@ -62,6 +65,7 @@ func (b toolbox) unknown(name string) string {
 	return fmt.Sprintf("unknown tool %q; the tools are: %s", clip(name, 80), strings.Join(b.names, ", "))
 }
 
+// clip cuts s to n bytes of whole characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -89,6 +93,7 @@ func NewIDs(used map[string]bool, limit int) *IDs {
 	return ids
 }
 
+// take marks an id as used and keeps Kimi's counter above it.
 func (ids *IDs) take(id string) string {
 	ids.used[id] = true
 	if m := kimiID.FindStringSubmatch(id); m != nil {

@@ -29,6 +29,7 @@ type python struct {
 	out strings.Builder
 }
 
+// space skips white space.
 func (p *python) space() {
 	for p.pos < len(p.in) && strings.IndexByte(" \t\r\n", p.in[p.pos]) >= 0 {
 		p.pos++
@@ -45,6 +46,7 @@ func (p *python) eat(c byte) bool {
 	return false
 }
 
+// value reads any literal; nesting beyond maxDepth is refused, because each level costs stack.
 func (p *python) value(depth int) bool {
 	p.space()
 	if p.pos >= len(p.in) || depth > maxDepth {
@@ -86,6 +88,7 @@ func (p *python) sequence(end byte, open, closing string, depth int, dict bool) 
 	return true
 }
 
+// key reads a dict key, which JSON wants to be a string, and its colon.
 func (p *python) key() bool {
 	p.space()
 	if p.pos >= len(p.in) || p.in[p.pos] != '\'' && p.in[p.pos] != '"' || !p.str() || !p.eat(':') {

@@ -12,6 +12,7 @@ type schema struct {
 	required   []string
 }
 
+// readSchema reads what it can; a schema it does not understand forbids nothing and converts nothing.
 func readSchema(raw json.RawMessage) schema {
 	m := object(raw)
 	s := schema{properties: map[string][]string{}}
@@ -54,6 +55,7 @@ func (s schema) coerce(args json.RawMessage) (json.RawMessage, bool) {
 	return encode(m), true
 }
 
+// coerceValue is the value that a string stands for if the parameter takes that type and no string.
 func coerceValue(raw json.RawMessage, types []string) (json.RawMessage, bool) {
 	if first(raw) != '"' || len(types) == 0 || slices.Contains(types, "string") {
 		return nil, false

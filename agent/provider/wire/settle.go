@@ -131,6 +131,8 @@ func (a *assembler) settleCalls(calls []rawCall, cut bool) []llm.ToolCall {
 	return out
 }
 
+// resolve gives a call its tool and arguments. Of two problems the name's counts: arguments of an unknown tool say
+// nothing.
 func (a *assembler) resolve(call *llm.ToolCall, c rawCall) {
 	name, ok := a.tools.resolve(c.name)
 	if !ok {
@@ -157,6 +159,7 @@ func (a *assembler) resolve(call *llm.ToolCall, c rawCall) {
 	call.Arguments = coerced
 }
 
+// note keeps a remark for the model, once.
 func (a *assembler) note(s string) {
 	for _, n := range a.x.Result.Notes {
 		if n == s {

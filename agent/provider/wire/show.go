@@ -23,6 +23,7 @@ const (
 	held
 )
 
+// newDisplay waits for the marks of calls written as text only where such calls are accepted.
 func newDisplay(textCalls bool) *display {
 	d := &display{marks: []string{closeThink, "\n" + openThink}, calls: textCalls}
 	if textCalls {
@@ -72,6 +73,7 @@ func (d *display) start(rest string) {
 	}
 }
 
+// thought gives what is certainly still thinking and leaves at the closing tag.
 func (d *display) thought(rest string) string {
 	if i := strings.Index(rest, closeThink); i >= 0 {
 		d.pos += i + len(closeThink)
@@ -83,6 +85,7 @@ func (d *display) thought(rest string) string {
 	return rest[:safe]
 }
 
+// plain gives the text up to what may be the beginning of a mark.
 func (d *display) plain(rest string) string {
 	safe := len(rest)
 	for _, mark := range d.marks {

@@ -116,6 +116,7 @@ func readDSML(b toolbox, s string) ([]rawCall, string, bool) {
 	return calls, body, len(calls) > 0
 }
 
+// dsmlParams reads the parameters of one invocation; anything between them spoils it.
 func dsmlParams(sc schema, s string) (fields, bool) {
 	args := fields{}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {

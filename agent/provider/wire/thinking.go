@@ -50,6 +50,7 @@ func splitThinking(content string) (thinking, answer string) {
 	return joinThoughts(thoughts), rest
 }
 
+// joinThoughts puts blocks of thinking on lines of their own.
 func joinThoughts(thoughts []string) string {
 	var kept []string
 	for _, t := range thoughts {
@@ -140,6 +141,7 @@ func continues(a, b fields) bool {
 		(!present(a["id"]) || !present(b["id"]) || string(a["id"]) == string(b["id"]))
 }
 
+// joinDetail appends the texts of a piece and takes over its other fields, such as a signature that comes last.
 func joinDetail(into, piece fields) {
 	for k, v := range piece {
 		switch {

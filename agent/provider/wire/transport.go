@@ -132,6 +132,8 @@ func (c *canonical) step() error {
 	return c.end(err)
 }
 
+// event hands one event to the assembler. The end mark ends the answer at once, without waiting for the connection to
+// close, which some servers never do.
 func (c *canonical) event(e event) error {
 	if err := c.asm.take(e, false); err != nil {
 		return err

@@ -29,6 +29,7 @@ func readUsage(raw json.RawMessage) (llm.Usage, bool) {
 	return u, u.Total() > 0
 }
 
+// firstCount is the first count above 0.
 func firstCount(raws ...json.RawMessage) int {
 	for _, raw := range raws {
 		if n := count(raw); n > 0 {

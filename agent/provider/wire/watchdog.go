@@ -39,6 +39,7 @@ func watch(ctx context.Context, x *Exchange) (context.Context, *watchdog) {
 	return ctx, w
 }
 
+// bark ends the request with the limit as the reason. It runs on a timer's goroutine.
 func (w *watchdog) bark(what string, d time.Duration) {
 	e := w.x.err(llm.Transport, fmt.Sprintf("%s %s", what, d))
 	w.cancel(e)
@@ -82,6 +83,7 @@ func (w *watchdog) finishing() {
 	}
 }
 
+// stop ends the watch and releases the context.
 func (w *watchdog) stop() {
 	w.mu.Lock()
 	w.stopped = true
