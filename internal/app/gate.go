@@ -6,17 +6,16 @@ import (
 
 	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/tool"
-	"github.com/autonomy-team/autonomy/agent/tool/terminal"
 	"github.com/autonomy-team/autonomy/team"
 )
 
 // registry is the tools a member has at work, with a table of processes of its own.
-func (w *Workshop) registry(m team.Spec, processes *terminal.Processes) (*tool.Registry, error) {
-	shared, err := w.teamTools(m)
+func (w *Workshop) registry(m team.Spec, s *shift) (*tool.Registry, error) {
+	shared, err := w.teamTools(m, s)
 	if err != nil {
 		return nil, err
 	}
-	all, err := tool.New(append(w.box.tools(processes), shared...)...)
+	all, err := tool.New(append(w.box.tools(s.processes), shared...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +25,7 @@ func (w *Workshop) registry(m team.Spec, processes *terminal.Processes) (*tool.R
 // gate is the only way in which a job can act: the member's tools behind policy and approval.
 func (w *Workshop) gate(s *shift) (*gateway.Gateway, error) {
 	m := s.job.Member
-	registry, err := w.registry(m, s.processes)
+	registry, err := w.registry(m, s)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +40,12 @@ func (w *Workshop) gate(s *shift) (*gateway.Gateway, error) {
 			env.Claim = t.Claim.ID
 		}
 	}
+	policy := gateway.Modes(mode, false)
+	if m.RequirePlan {
+		policy = planFirst{policy, w.plans}
+	}
 	return gateway.New(gateway.Config{
-		Registry: registry, Policy: gateway.Modes(mode, false), Approver: asking{s}, Env: env, Redact: w.app.redact.String,
+		Registry: registry, Policy: policy, Approver: asking{s}, Env: env, Redact: w.app.redact.String,
 		Results: w.app.ws.Results(),
 		Report: func(t gateway.Trouble) {
 			w.app.opts.Report(Notice{Part: "tool", File: t.Tool, Text: t.Text})
@@ -70,6 +73,9 @@ func (a asking) Approve(ctx context.Context, q gateway.Request) (gateway.Answer,
 		}
 	}()
 	what := q.Tool
+	if q.Kind == gateway.KindPlan {
+		what = "its plan"
+	}
 	if q.Purpose != "" {
 		what += ": " + q.Purpose
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,12 +53,33 @@ func (m *models) client(c provider.Choice) (*provider.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := provider.New(provider.Config{Endpoint: endpoint, Limiters: &m.limiters, Version: control.Version()})
+	client, err := provider.New(provider.Config{
+		Endpoint: endpoint, Fallbacks: m.fallbacks(endpoint), Limiters: &m.limiters, Version: control.Version(),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reach model %s of %s: %w", endpoint.Model, endpoint.Provider.ID, err)
 	}
 	m.open[c] = client
 	return client, nil
+}
+
+// fallbacks are the models of the settings that stand in when the first is in trouble. One that can't be reached from
+// here (a key is missing) is left out.
+func (m *models) fallbacks(first provider.Endpoint) []provider.Endpoint {
+	set, err := m.app.Settings()
+	if err != nil {
+		return nil
+	}
+	var endpoints []provider.Endpoint
+	for _, name := range set.Fallback {
+		id, model, _ := strings.Cut(name, "/")
+		s := m.app.modelSettings(provider.Choice{Provider: id, Model: model})
+		e, err := provider.Resolve(s)
+		if err == nil && (e.Provider.ID != first.Provider.ID || e.Model != first.Model) {
+			endpoints = append(endpoints, e)
+		}
+	}
+	return endpoints
 }
 
 // close releases idle connections.

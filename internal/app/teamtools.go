@@ -12,7 +12,7 @@ import (
 )
 
 // teamTools are the tools with which a member works with the others. The lead has those for the crew as well.
-func (w *Workshop) teamTools(m team.Spec) ([]tool.Tool, error) {
+func (w *Workshop) teamTools(m team.Spec, s *shift) ([]tool.Tool, error) {
 	dir, err := w.app.Board()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,10 @@ func (w *Workshop) teamTools(m team.Spec) ([]tool.Tool, error) {
 		Unread: mail.Unread,
 	}
 	if m.Name == team.Lead {
-		cfg.Crew = crew{w, m}
+		cfg.Crew, cfg.Review = crew{w, m}, w.review
+	}
+	if m.RequirePlan {
+		cfg.Submit = w.submit(s)
 	}
 	return teamtool.New(cfg)
 }

@@ -90,6 +90,8 @@ func (a *App) catalogue() (*tool.Registry, error) {
 		},
 		Send:   func(context.Context, inbox.Message) (string, error) { return "", team.ErrNotServing },
 		Unread: func(context.Context, autonomy.AgentName) (int, error) { return 0, team.ErrNotServing },
+		Submit: func(context.Context, tool.Env, string) (string, error) { return "", team.ErrNotServing },
+		Review: func(context.Context, autonomy.AgentName, string, bool, string) error { return team.ErrNotServing },
 		Crew:   crew{},
 	})
 	if err != nil {

@@ -21,10 +21,27 @@ func (w *Workshop) Work(ctx context.Context, job team.Job) agent.Report {
 	}
 	report := s.run(ctx)
 	s.processes.Close(ctx)
+	s.withdraw()
 	if err := s.log.close(); err != nil {
 		return broken(agent.CodeLog, err)
 	}
 	return report
+}
+
+// withdraw takes back the questions of an attempt whose task went to somebody else. Those of an attempt that was only
+// stopped stay: the next one takes them over.
+func (s *shift) withdraw() {
+	t := s.job.Task
+	if t == nil {
+		return
+	}
+	dir, err := s.shop.app.Board()
+	if err != nil || dir.Lost(t.Ref()) == nil {
+		return
+	}
+	if err := s.shop.requests.Withdraw(s.job.Member.Name, t.ID); err != nil {
+		s.shop.app.opts.Report(Notice{Part: "approvals", File: s.shop.app.ws.Requests(), Text: err.Error()})
+	}
 }
 
 // broken is the report of a run that could not begin.
@@ -169,12 +186,9 @@ func (s *shift) thinking(ctx context.Context, cfg *agent.Config, gate *gateway.G
 	return nil
 }
 
-// modeOf is the member's mode: its own if it was given one, else the team's.
+// modeOf is the member's mode: the team's, or its own where that is narrower.
 func (w *Workshop) modeOf(m team.Spec) string {
-	if m.Mode != "" {
-		return m.Mode
-	}
-	return w.set.Mode
+	return stricter(m.Mode, w.set.Mode)
 }
 
 func (s *shift) goal(ctx context.Context) agent.Goal {

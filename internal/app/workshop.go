@@ -29,6 +29,7 @@ type Workshop struct {
 	budget  *agent.Purse // the team's
 
 	requests *gateway.Requests
+	plans    *plans
 
 	mu        sync.Mutex
 	crew      *team.Supervisor // set by Attach, before any job
@@ -46,7 +47,7 @@ type Listener struct {
 func (a *App) Workshop(set config.Settings) (*Workshop, error) {
 	w := &Workshop{
 		app: a, set: set, purses: map[autonomy.AgentName]*agent.Purse{}, listeners: map[autonomy.AgentName][]*Listener{},
-		models: &models{app: a, open: map[provider.Choice]*provider.Client{}},
+		models: &models{app: a, open: map[provider.Choice]*provider.Client{}}, plans: &plans{approved: map[string]bool{}},
 	}
 	var err error
 	if w.budget, err = agent.NewPurse(agent.PurseConfig{
@@ -158,6 +159,9 @@ func (w *Workshop) hearing(name autonomy.AgentName) []*Listener {
 func (w *Workshop) head(spec team.Spec) agent.Head {
 	id := agent.Identity{Name: spec.Name, Role: spec.Role, Team: w.set.Team}
 	prompt := agent.Prompt{Identity: &id, Workspace: w.app.ws.Root}
+	if r, err := w.app.roleOf(spec.Role); err == nil { // one that can't be read has failed the spawn
+		prompt.Charge = r.charge
+	}
 	head := agent.Head{Identity: &id, System: prompt.System()}
 	if spec.HasModel() {
 		if tools, err := w.offered(spec); err == nil { // a job that follows meets the same error and says it
@@ -174,7 +178,7 @@ func (w *Workshop) offered(spec team.Spec) ([]llm.Tool, error) {
 		return nil, err
 	}
 	defer processes.Close(w.app.life) // none was started
-	r, err := w.registry(spec, processes)
+	r, err := w.registry(spec, &shift{shop: w, processes: processes})
 	if err != nil {
 		return nil, err
 	}
@@ -193,6 +197,11 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 	if _, err := gateway.ParseMode(spec.Mode); err != nil {
 		return spec, control.Errorf(control.CodeInvalid, "%v", err)
 	}
+	r, err := w.app.roleOf(spec.Role)
+	if err != nil {
+		return spec, control.Errorf(control.CodeInvalid, "%v", err)
+	}
+	spec = r.narrow(spec, w.usual())
 	chosen := spec.Provider != "" || spec.Model != "" || spec.BaseURL != ""
 	endpoint, err := w.models.resolve(ctx, choiceOf(spec))
 	if errors.Is(err, provider.ErrNoProvider) && !chosen {
@@ -203,6 +212,20 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 	}
 	spec.Provider, spec.Model, spec.BaseURL = endpoint.Provider.ID, endpoint.Model, endpoint.BaseURL
 	return spec, nil
+}
+
+// usual are the toolsets that are on by default.
+func (w *Workshop) usual() (names []string) {
+	sets, err := w.app.Toolsets()
+	if err != nil {
+		return nil
+	}
+	for _, set := range sets {
+		if set.Available {
+			names = append(names, set.Name)
+		}
+	}
+	return names
 }
 
 func choiceOf(spec team.Spec) provider.Choice {
