@@ -49,7 +49,7 @@ func (d *Dir) absent(all bool) []autonomy.TaskID {
 			ids = append(ids, id)
 		}
 	}
-	clear(d.lookups)
+	d.lookups = map[autonomy.TaskID]bool{}
 	slices.Sort(ids)
 	return ids
 }

@@ -3,6 +3,7 @@ package board
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/ulid"
@@ -20,7 +21,7 @@ func (d *Dir) Claim(ctx context.Context, id autonomy.TaskID, who Claimant) (Task
 		return Task{}, err
 	}
 	defer d.end(who)
-	return d.claim(ctx, id, who)
+	return d.claim(ctx, id, who, nil)
 }
 
 // ClaimNext takes the best ready task that suits a member, ErrNothing if there is none. A candidate that another was
@@ -36,16 +37,20 @@ func (d *Dir) ClaimNext(ctx context.Context, who Claimant) (Task, error) {
 	}
 	defer d.end(who)
 	tried := map[autonomy.TaskID]int{}
-	unreadable := 0
+	unreadable, skip := 0, 0
 	for {
-		id, ok := d.reserve(who)
+		id, ok := d.reserve(who, skip)
 		if !ok {
 			return Task{}, ErrNothing
 		}
-		task, err := d.claim(ctx, id, who)
+		raced := false
+		task, err := d.claim(ctx, id, who, &raced)
 		d.unreserve(id)
 		if err == nil {
 			return task, nil
+		}
+		if raced {
+			skip = min(2*skip+1, maxSkip)
 		}
 		var refused *UnreadableError
 		switch tried[id]++; {
@@ -81,10 +86,8 @@ func (d *Dir) begin(who Claimant) error {
 	if d.claiming[who.Name] {
 		return &HoldsError{Name: who.Name}
 	}
-	for _, a := range d.attempts {
-		if a.by == who.Name {
-			return &HoldsError{Name: who.Name, ID: a.ID}
-		}
+	if a := d.members[who.Name]; a != nil {
+		return &HoldsError{Name: who.Name, ID: a.ID}
 	}
 	if r := d.index.holds(who.Name, who.Instance); r != nil {
 		return &HoldsError{Name: who.Name, ID: r.id}
@@ -100,19 +103,37 @@ func (d *Dir) end(who Claimant) {
 	delete(d.claiming, who.Name)
 }
 
-// reserve picks the best candidate and keeps the other claimers of this process off it.
-func (d *Dir) reserve(who Claimant) (autonomy.TaskID, bool) {
+// maxSkip is how many equal candidates are passed over at most when other processes are at them.
+const maxSkip = 63
+
+// reserve picks the best candidate and keeps the other claimers of this process off it. Other processes see the same
+// board and pick the same: a claimer that lost a race to them picks at random among the next few, as far as they are of
+// equal priority, so that not all write the same file again.
+func (d *Dir) reserve(who Claimant, skip int) (autonomy.TaskID, bool) {
 	now := d.cfg.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.index.advance(now)
-	r := d.index.best(who)
-	if r == nil {
+	var passed []*record
+	best := d.index.best(who)
+	for skip = rand.IntN(skip + 1); best != nil && skip > 0; skip-- {
+		d.index.leave(best)
+		passed = append(passed, best)
+		next := d.index.best(who)
+		if next == nil || next.task.Priority != best.task.Priority {
+			break
+		}
+		best = next
+	}
+	if best == nil {
 		return 0, false
 	}
-	r.reserved = true
-	d.index.leave(r)
-	return r.id, true
+	best.reserved = true
+	d.index.leave(best)
+	for _, r := range passed {
+		d.index.evaluate(r, now)
+	}
+	return best.id, true
 }
 
 func (d *Dir) unreserve(id autonomy.TaskID) {
@@ -125,9 +146,10 @@ func (d *Dir) unreserve(id autonomy.TaskID) {
 	}
 }
 
-func (d *Dir) claim(ctx context.Context, id autonomy.TaskID, who Claimant) (Task, error) {
+func (d *Dir) claim(ctx context.Context, id autonomy.TaskID, who Claimant, raced *bool) (Task, error) {
 	return d.do(ctx, swap{
 		id:       id,
+		raced:    raced,
 		blockers: true,
 		change: func(t Task) (Task, error) {
 			if err := d.claimable(t, who); err != nil {
@@ -137,7 +159,7 @@ func (d *Dir) claim(ctx context.Context, id autonomy.TaskID, who Claimant) (Task
 			return t.claimed(claim), nil
 		},
 		done: func(t Task) {
-			d.attempts[id] = &attempt{Ref: t.Ref(), by: who.Name, instance: who.Instance}
+			d.begun(&attempt{Ref: t.Ref(), by: who.Name})
 		},
 	})
 }

@@ -48,6 +48,7 @@ type Dir struct {
 	revisit  map[autonomy.TaskID]bool // to be looked at in the next poll whatever the stamp
 	doubts   map[autonomy.TaskID]bool // records with a doubt
 	attempts map[autonomy.TaskID]*attempt
+	members  map[autonomy.AgentName]*attempt // the same attempts by who makes them
 	claiming map[autonomy.AgentName]bool
 	mine     map[autonomy.InstanceID]bool // instances that claimed through this Dir
 	changed  map[autonomy.TaskID]bool     // since the last Changes
@@ -68,10 +69,27 @@ type oddity struct {
 // task starts while it is there, whatever people do to the file.
 type attempt struct {
 	Ref
-	by       autonomy.AgentName
-	instance autonomy.InstanceID
-	lost     *LostError // once set it stays: the member was told, and is stopping
-	writing  uint64     // sum of the bytes that this Dir is putting in place; 0 = none
+	by      autonomy.AgentName
+	lost    *LostError // once set it stays: the member was told, and is stopping
+	writing uint64     // sum of the bytes that this Dir is putting in place; 0 = none
+}
+
+// begun notes an attempt; mu is held.
+func (d *Dir) begun(a *attempt) {
+	d.attempts[a.ID], d.members[a.by] = a, a
+}
+
+// over forgets an attempt, if it is the one that ref names; mu is held.
+func (d *Dir) over(ref Ref) bool {
+	a := d.attempts[ref.ID]
+	if a == nil || a.Ref != ref {
+		return false
+	}
+	delete(d.attempts, ref.ID)
+	if d.members[a.by] == a {
+		delete(d.members, a.by)
+	}
+	return true
 }
 
 // Open validates the configuration. Nothing is read before Refresh, Settle, or a verb that needs the board.
@@ -92,6 +110,7 @@ func Open(cfg Config) (*Dir, error) {
 		revisit:  map[autonomy.TaskID]bool{},
 		doubts:   map[autonomy.TaskID]bool{},
 		attempts: map[autonomy.TaskID]*attempt{},
+		members:  map[autonomy.AgentName]*attempt{},
 		claiming: map[autonomy.AgentName]bool{},
 		mine:     map[autonomy.InstanceID]bool{},
 		changed:  map[autonomy.TaskID]bool{},

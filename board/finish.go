@@ -73,7 +73,7 @@ func (d *Dir) finish(ctx context.Context, ref Ref, end End) (task Task, err erro
 				}
 				return ended(t, end, limit, d.now())
 			},
-			done: func(Task) { delete(d.attempts, ref.ID) },
+			done: func(Task) { d.over(ref) },
 		})
 		if !errors.Is(err, errTooLarge) {
 			break
@@ -187,10 +187,9 @@ func (d *Dir) forget(ref Ref) {
 	now := d.cfg.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if a := d.attempts[ref.ID]; a == nil || a.Ref != ref {
+	if !d.over(ref) {
 		return
 	}
-	delete(d.attempts, ref.ID)
 	if r := d.index.records[ref.ID]; r != nil && r.settled() {
 		d.index.update(r, now, func(r *record) { r.facts.Stopping = d.stopping(r.task) })
 	}

@@ -108,7 +108,7 @@ func (d *Dir) Own(name autonomy.AgentName, instance autonomy.InstanceID) (Task, 
 		return Task{}, false
 	}
 	if d.attempts[r.id] == nil {
-		d.attempts[r.id] = &attempt{Ref: r.task.Ref(), by: name, instance: instance}
+		d.begun(&attempt{Ref: r.task.Ref(), by: name})
 	}
 	if d.attempts[r.id].lost != nil {
 		return Task{}, false // it is being stopped

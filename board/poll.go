@@ -113,6 +113,9 @@ func (d *Dir) known(targets []target, all, read bool) []target {
 		targets = append(targets, target{id: id, read: true})
 	}
 	ids := d.index.sorted()
+	if len(d.revisit) == 0 {
+		d.revisit = map[autonomy.TaskID]bool{} // it may have been large once, and going through it would stay so
+	}
 	share := len(ids)
 	if !all {
 		share = min(share, (share*int(d.cfg.Poll/1e6)+int(rotation/1e6)-1)/int(rotation/1e6))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/board"
@@ -101,6 +102,13 @@ func createMany(d *board.Dir, n int) error {
 // race starts the processes, releases them together, and returns the lines that each printed.
 func race(t testing.TB, path, action string, n int) [][]string {
 	t.Helper()
+	lines, _ := raceTimed(t, path, action, n)
+	return lines
+}
+
+// raceTimed also returns the time from the release to the end of the last.
+func raceTimed(t testing.TB, path, action string, n int) ([][]string, time.Duration) {
+	t.Helper()
 	gate, release, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +139,7 @@ func race(t testing.TB, path, action string, n int) [][]string {
 			t.Fatalf("child: %q %v %s", line, err, c.err.String())
 		}
 	}
+	start := time.Now()
 	release.Close()
 	lines := make([][]string, n)
 	for i, c := range children {
@@ -143,7 +152,7 @@ func race(t testing.TB, path, action string, n int) [][]string {
 		}
 		lines[i] = strings.Fields(string(rest))
 	}
-	return lines
+	return lines, time.Since(start)
 }
 
 func TestR01_OneWinner_Goroutines(t *testing.T) {

@@ -144,7 +144,7 @@ func (d *Dir) collect() Changes {
 			ready = append(ready, r.task)
 		}
 	}
-	clear(d.index.newly)
+	d.index.newly = map[autonomy.TaskID]bool{} // clearing a set costs what it cost when it was largest
 	Sort(ready)
 	for _, t := range ready {
 		c.Ready = append(c.Ready, t.ID)
@@ -152,7 +152,7 @@ func (d *Dir) collect() Changes {
 	for id := range d.changed {
 		c.Changed = append(c.Changed, id)
 	}
-	clear(d.changed)
+	d.changed = map[autonomy.TaskID]bool{}
 	slices.Sort(c.Changed)
 	for id := range d.doubts {
 		r := d.index.records[id]

@@ -21,6 +21,8 @@ type swap struct {
 	blockers bool
 	// durable says that the change must survive power loss once it is acknowledged.
 	durable bool
+	// raced is set when another writer was faster at least once; nil = not wanted.
+	raced *bool
 	// done tells the snapshot what the change means for attempts; mu is held.
 	done func(Task)
 }
@@ -41,23 +43,37 @@ var (
 //
 // The error may be a *NotFoundError, *InvalidError, what change returned, a busy lock, or the disk's; then the file is
 // as it was, with one exception: *unsyncedError says that the file is changed but may not survive power loss.
-func (d *Dir) do(ctx context.Context, s swap) (Task, error) {
+func (d *Dir) do(ctx context.Context, s swap) (task Task, err error) {
 	for try := 1; ; try++ {
-		task, err := d.try(ctx, s, try > optimistic)
+		if try <= optimistic {
+			task, err = d.try(ctx, s, d.lock.Acquire)
+		} else {
+			task, err = d.tryLocked(ctx, s)
+		}
 		if !errors.Is(err, errChanged) || try == swapTries {
 			return task, err
+		}
+		if s.raced != nil {
+			*s.raced = true
 		}
 	}
 }
 
-func (d *Dir) try(ctx context.Context, s swap, locked bool) (Task, error) {
-	if locked {
-		unlock, err := d.lock.Acquire(ctx)
-		if err != nil {
-			return Task{}, err
-		}
-		defer unlock() // the error of closing a lock file means nothing to the task
+// tryLocked is try with the lock taken before the file is read.
+func (d *Dir) tryLocked(ctx context.Context, s swap) (Task, error) {
+	unlock, err := d.lock.Acquire(ctx)
+	if err != nil {
+		return Task{}, err
 	}
+	defer unlock() // the error of closing a lock file means nothing to the task
+	return d.try(ctx, s, func(context.Context) (func() error, error) {
+		return func() error { return nil }, nil
+	})
+}
+
+// try makes the change once. It holds what acquire gives for the comparison and the rename alone: neither for the sync
+// of the file before them, nor for that of the folder behind them.
+func (d *Dir) try(ctx context.Context, s swap, acquire func(context.Context) (func() error, error)) (Task, error) {
 	old := d.look(s.id, passHint)
 	if err := old.problem(); err != nil {
 		return Task{}, err
@@ -70,29 +86,34 @@ func (d *Dir) try(ctx context.Context, s swap, locked bool) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	if !locked {
-		unlock, err := d.lock.Acquire(ctx)
-		if err != nil {
-			return Task{}, errors.Join(err, staged.Discard())
-		}
-		defer unlock()
-	}
-	if err := d.unchanged(s, old); err != nil {
+	unlock, err := acquire(ctx)
+	if err != nil {
 		return Task{}, errors.Join(err, staged.Discard())
+	}
+	err = d.commit(s, old, next, data, staged)
+	_ = unlock() // the error of closing a lock file means nothing to the task
+	if err != nil || !s.durable {
+		return next, err
+	}
+	if err := atomicfile.SyncDir(d.fs, filepath.Clean(d.cfg.Path)); err != nil {
+		return next, &unsyncedError{err}
+	}
+	return next, nil
+}
+
+// commit compares and renames; the side lock is held.
+func (d *Dir) commit(s swap, old *sight, next Task, data []byte, staged *atomicfile.Staged) error {
+	if err := d.unchanged(s, old); err != nil {
+		return errors.Join(err, staged.Discard())
 	}
 	d.announce(s.id, d.sumOf(data))
 	if err := staged.Commit(); err != nil {
 		d.announce(s.id, 0)
-		return Task{}, err
+		return err
 	}
 	d.record(s, old, next, data)
 	d.raiseToSeen()
-	if s.durable {
-		if err := atomicfile.SyncDir(d.fs, filepath.Clean(d.cfg.Path)); err != nil {
-			return next, &unsyncedError{err}
-		}
-	}
-	return next, nil
+	return nil
 }
 
 // unsyncedError says that a change is in its file but may not survive power loss.
