@@ -19,6 +19,7 @@ const listWithin = 15 * time.Second
 // with one key share its limits.
 type models struct {
 	app      *App
+	find     func(provider.Choice) (provider.Endpoint, error) // flagEndpoint or memberEndpoint
 	limiters provider.Limiters
 
 	mu   sync.Mutex
@@ -28,7 +29,7 @@ type models struct {
 // resolve completes a choice from environment, user settings and table. Nothing of the workspace enters here. The error
 // is provider.ErrNoProvider when nobody has chosen a model.
 func (m *models) resolve(ctx context.Context, c provider.Choice) (provider.Endpoint, error) {
-	endpoint, err := provider.Resolve(m.app.modelSettings(c))
+	endpoint, err := m.find(c)
 	if err != nil {
 		return endpoint, err
 	}
@@ -45,16 +46,28 @@ func (m *models) resolve(ctx context.Context, c provider.Choice) (provider.Endpo
 // client is the model of a choice that resolve has completed.
 func (m *models) client(c provider.Choice) (*provider.Client, error) {
 	m.mu.Lock()
+	client := m.open[c]
+	m.mu.Unlock()
+	if client != nil {
+		return client, nil
+	}
+	endpoint, err := m.find(c)
+	if err != nil {
+		return nil, err
+	}
+	return m.dial(c, endpoint)
+}
+
+// dial makes the client of a choice at its endpoint, or returns the one that is there.
+func (m *models) dial(c provider.Choice, endpoint provider.Endpoint) (*provider.Client, error) {
+	m.mu.Lock()
 	defer m.mu.Unlock()
 	if client := m.open[c]; client != nil {
 		return client, nil
 	}
-	endpoint, err := provider.Resolve(m.app.modelSettings(c))
-	if err != nil {
-		return nil, err
-	}
 	client, err := provider.New(provider.Config{
 		Endpoint: endpoint, Fallbacks: m.fallbacks(endpoint), Limiters: &m.limiters, Version: control.Version(),
+		Prices: m.app.prices(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reach model %s of %s: %w", endpoint.Model, endpoint.Provider.ID, err)
@@ -73,8 +86,7 @@ func (m *models) fallbacks(first provider.Endpoint) []provider.Endpoint {
 	var endpoints []provider.Endpoint
 	for _, name := range set.Fallback {
 		id, model, _ := strings.Cut(name, "/")
-		s := m.app.modelSettings(provider.Choice{Provider: id, Model: model})
-		e, err := provider.Resolve(s)
+		e, err := m.app.memberEndpoint(provider.Choice{Provider: id, Model: model})
 		if err == nil && (e.Provider.ID != first.Provider.ID || e.Model != first.Model) {
 			endpoints = append(endpoints, e)
 		}
@@ -105,12 +117,8 @@ func (a *App) modelSettings(c provider.Choice) provider.Settings {
 
 // secrets are the values of all keys that this process can find, for the redactor.
 func (a *App) secrets() []string {
-	names := []string{"AUTONOMY_API_KEY"}
-	for _, p := range provider.Table() {
-		names = append(names, p.KeyVars...)
-	}
 	var values []string
-	for _, name := range names {
+	for _, name := range a.keyNames() {
 		if v := a.opts.Getenv(name); v != "" {
 			values = append(values, v)
 		}
@@ -124,11 +132,15 @@ func (a *App) modelError(err error) error {
 	var unknown *provider.UnknownProviderError
 	var refused *provider.RefusedModelError
 	var url *provider.URLError
+	var foreign *ForeignURLError
 	switch {
 	case errors.As(err, &missing) && a.keyFault != nil:
 		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: a.keyFault.Error()}
 	case errors.As(err, &missing):
 		hint := "run autonomy keys set " + missing.Provider + ", or set the variable where the daemon is started"
+		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: hint}
+	case errors.As(err, &foreign):
+		hint := "save it with autonomy model setup, or use --provider custom and autonomy keys set " + provider.HostKeyVar(foreign.URL)
 		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: hint}
 	case errors.Is(err, provider.ErrNoProvider):
 		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: "run autonomy model setup"}

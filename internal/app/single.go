@@ -37,14 +37,14 @@ type GoalOptions struct {
 // anything ran; how a run ended is in its Report.
 func (a *App) RunGoal(ctx context.Context, o GoalOptions) (report agent.Report, err error) {
 	choice := provider.Choice{Provider: o.Provider, Model: o.Model, BaseURL: o.BaseURL}
-	pool := &models{app: a, open: map[provider.Choice]*provider.Client{}}
+	pool := &models{app: a, find: a.flagEndpoint, open: map[provider.Choice]*provider.Client{}}
 	defer pool.close()
 	endpoint, err := pool.resolve(ctx, choice)
 	if err != nil {
 		return agent.Report{}, a.modelError(err)
 	}
 	choice = provider.Choice{Provider: endpoint.Provider.ID, Model: endpoint.Model, BaseURL: endpoint.BaseURL}
-	client, err := pool.client(choice)
+	client, err := pool.dial(choice, endpoint)
 	if err != nil {
 		return agent.Report{}, a.modelError(err)
 	}
@@ -102,12 +102,19 @@ func (a *App) goalConfig(ctx context.Context, o GoalOptions, log *runLog, regist
 	if err != nil {
 		return agent.Config{}, err
 	}
-	purse, err := agent.NewPurse(agent.PurseConfig{Scope: agent.ScopeRun})
+	set, err := a.Settings()
+	if err != nil {
+		return agent.Config{}, err
+	}
+	purse, err := agent.NewPurse(agent.PurseConfig{
+		Scope: agent.ScopeRun, Tokens: int(set.Budget.RunTokens), Cost: set.Budget.RunCost,
+	})
 	if err != nil {
 		return agent.Config{}, err
 	}
 	return agent.Config{
-		Run: log.id, Executor: gate, Evaluator: outcome.Evaluator{Verify: verifier(gate, o.Verify)}, Recorder: log,
+		WallTime: set.Budget.RunTime,
+		Run:      log.id, Executor: gate, Evaluator: outcome.Evaluator{Verify: verifier(gate, o.Verify)}, Recorder: log,
 		Transcript: script, Proposers: []agent.Proposer{engine}, Learner: engine, Budget: purse, OnDelta: o.Delta,
 	}, nil
 }

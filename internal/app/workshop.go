@@ -47,7 +47,7 @@ type Listener struct {
 func (a *App) Workshop(set config.Settings) (*Workshop, error) {
 	w := &Workshop{
 		app: a, set: set, purses: map[autonomy.AgentName]*agent.Purse{}, listeners: map[autonomy.AgentName][]*Listener{},
-		models: &models{app: a, open: map[provider.Choice]*provider.Client{}}, plans: &plans{approved: map[string]bool{}},
+		models: &models{app: a, find: a.memberEndpoint, open: map[provider.Choice]*provider.Client{}}, plans: &plans{approved: map[string]bool{}},
 	}
 	var err error
 	if w.budget, err = agent.NewPurse(agent.PurseConfig{
