@@ -135,6 +135,9 @@ func (s *Supervisor) retire(ctx context.Context, t *Teammate, now bool) (<-chan 
 // stopAll asks all to stop, then forces them, and says who is left. The time it takes is bounded by StopTimeout.
 func (s *Supervisor) stopAll(base context.Context) error {
 	half := s.cfg.StopTimeout / 2
+	if s.hurried.Load() {
+		half = 0
+	}
 	waiting := s.askAll(half)
 	await(waiting, half)
 	for name := range waiting {

@@ -19,6 +19,8 @@ type Supervisor struct {
 	peers    atomic.Pointer[[]board.Claimant] // members with a model who work or may come back
 	kick     chan struct{}                    // something is pending; one is remembered
 
+	hurried atomic.Bool // the end of Serve forces members at once
+
 	peering sync.Mutex // serialises counting peers
 	roster  sync.Mutex // serialises changes of the roster and their writing; taken before mu
 
@@ -54,6 +56,9 @@ func New(cfg Config) (*Supervisor, error) {
 	s.peers.Store(&[]board.Claimant{})
 	return s, nil
 }
+
+// Hurry makes the coming end of Serve force its members at once instead of letting them reach a safe point first.
+func (s *Supervisor) Hurry() { s.hurried.Store(true) }
 
 func (s *Supervisor) emit(ev Event) {
 	ev.Time = time.Now()

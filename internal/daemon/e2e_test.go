@@ -239,3 +239,54 @@ func TestStatusTellsThePicture(t *testing.T) {
 			len(st.Problems) == 1 && st.Problems[0].Line == 2
 	})
 }
+
+// A person who gives a running task to somebody else is obeyed: the attempt and its commands end, then the task is free
+// for the new owner; what the person wrote besides stays.
+func TestTaskTakenByHandStopsTheAttempt(t *testing.T) {
+	s := newSite(t)
+	mark := fmt.Sprintf("62.%09d", rand.IntN(1e9))
+	s.drop(1, map[string]any{"steps": []any{"sleep " + mark}})
+	s.start(testOptions{Spawn: coders("alice"), Poll: time.Second, Idle: 30 * time.Second})
+	s.dial()
+	eventually(t, "the step runs", 10*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) > 0 })
+	path := filepath.Join(s.ws.Tasks(), "task_1.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(data), `"alice"`, `"bob"`, 1)
+	edited = strings.Replace(edited, `"subject"`, `"note": "mine",  "subject"`, 1)
+	if err := os.WriteFile(path, []byte(edited), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the command has ended", 10*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) == 0 })
+	eventually(t, "the task is bob's", 10*time.Second, func() bool {
+		got := s.read(1)
+		return got.Status == "pending" && got.Owner == "bob" && got.Claim == nil
+	})
+	if data, _ := os.ReadFile(path); !strings.Contains(string(data), `"note": "mine",  "subject"`) {
+		t.Errorf("the person's own words are gone:\n%s", data)
+	}
+}
+
+func TestDownNowDoesNotWaitForAStep(t *testing.T) {
+	s := newSite(t)
+	mark := fmt.Sprintf("63.%09d", rand.IntN(1e9))
+	s.drop(1, map[string]any{"steps": []any{"trap '' TERM; sleep " + mark}})
+	p := s.start(testOptions{Spawn: coders("alice")})
+	c := s.dial()
+	eventually(t, "the step runs", 10*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) > 0 })
+	began := time.Now()
+	if err := c.Down(t.Context(), control.Down{Now: true}); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.exit(5 * time.Second); code != ExitOK || time.Since(began) > 5*time.Second {
+		t.Errorf("exit %d after %s", code, time.Since(began))
+	}
+	if left := running(t, "sleep\x00"+mark); len(left) > 0 {
+		t.Errorf("processes %v outlived the daemon", left)
+	}
+	if got := s.read(1).Status; got != "pending" {
+		t.Errorf("the task is %s, want it released", got)
+	}
+}

@@ -115,12 +115,20 @@ func (d *daemon) spawnAll(ctx context.Context) {
 	}
 }
 
+// goDown ends the daemon for a person.
+func (d *daemon) goDown(now bool) {
+	if now {
+		d.sup.Hurry()
+	}
+	d.cancel(errDown)
+}
+
 func (d *daemon) service() *service {
 	return &service{
 		crew: d.sup, desk: d.shop, events: d.events, info: d.info, root: d.opts.Workspace.Root, team: d.shop.Team(),
 		mode: d.shop.Mode(), poll: d.set.Poll, now: d.now, watch: d.watcher.State, trust: d.app.TrustState,
 		entries: d.board.List, problems: d.problems, usage: d.shop.Usage, spec: d.spec, line: d.follow,
-		down: func(bool) { d.cancel(errDown) }, stopping: d.down.Load,
+		down: d.goDown, stopping: d.down.Load,
 	}
 }
 
