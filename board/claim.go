@@ -37,20 +37,17 @@ func (d *Dir) ClaimNext(ctx context.Context, who Claimant) (Task, error) {
 	}
 	defer d.end(who)
 	tried := map[autonomy.TaskID]int{}
-	unreadable, skip := 0, 0
+	unreadable := 0
 	for {
-		id, ok := d.reserve(who, skip)
+		id, ok := d.reserve(who)
 		if !ok {
 			return Task{}, ErrNothing
 		}
 		raced := false
 		task, err := d.claim(ctx, id, who, &raced)
-		d.unreserve(id)
+		d.unreserve(id, raced)
 		if err == nil {
 			return task, nil
-		}
-		if raced {
-			skip = min(2*skip+1, maxSkip)
 		}
 		var refused *UnreadableError
 		switch tried[id]++; {
@@ -107,16 +104,16 @@ func (d *Dir) end(who Claimant) {
 const maxSkip = 63
 
 // reserve picks the best candidate and keeps the other claimers of this process off it. Other processes see the same
-// board and pick the same: a claimer that lost a race to them picks at random among the next few, as far as they are of
-// equal priority, so that not all write the same file again.
-func (d *Dir) reserve(who Claimant, skip int) (autonomy.TaskID, bool) {
+// board and pick the same: while races are lost to them the pick is at random among the next few, as far as they are of
+// equal priority, so that not all write the same file.
+func (d *Dir) reserve(who Claimant) (autonomy.TaskID, bool) {
 	now := d.cfg.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.index.advance(now)
 	var passed []*record
 	best := d.index.best(who)
-	for skip = rand.IntN(skip + 1); best != nil && skip > 0; skip-- {
+	for skip := rand.IntN(d.skip + 1); best != nil && skip > 0; skip-- {
 		d.index.leave(best)
 		passed = append(passed, best)
 		next := d.index.best(who)
@@ -136,10 +133,16 @@ func (d *Dir) reserve(who Claimant, skip int) (autonomy.TaskID, bool) {
 	return best.id, true
 }
 
-func (d *Dir) unreserve(id autonomy.TaskID) {
+// unreserve ends what reserve began. raced says that another process was faster.
+func (d *Dir) unreserve(id autonomy.TaskID, raced bool) {
 	now := d.cfg.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if raced {
+		d.skip = min(2*d.skip+1, maxSkip)
+	} else {
+		d.skip = d.skip * 7 / 8
+	}
 	if r := d.index.records[id]; r != nil {
 		r.reserved = false
 		d.index.evaluate(r, now)

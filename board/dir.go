@@ -57,6 +57,7 @@ type Dir struct {
 	unsynced map[Ref]Task                 // finished in the file, but the folder could not be synced
 	mark     autonomy.TaskID              // at least this is in the mark file
 	listing  uint64
+	skip     int // how many candidates a claimer may pass over, see reserve
 }
 
 // oddity is a file whose name gives no id: task_007.json.
