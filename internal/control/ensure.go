@@ -138,6 +138,10 @@ func NewAnnouncer() *Announcer {
 	return &Announcer{pipe: os.NewFile(uintptr(fd), "ready")}
 }
 
+// Awaited reports whether another process waits for the word: this one then runs in the background, and nobody reads
+// what it prints.
+func (a *Announcer) Awaited() bool { return a.pipe != nil }
+
 // Ready says that the daemon listens; with an error, that it does not. Only the first call counts.
 func (a *Announcer) Ready(failure error) {
 	if a.pipe == nil {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/internal/config"
+	"github.com/autonomy-team/autonomy/team"
 )
 
 // Options are the flags of `up`. Workspace is required; the zero value of every other field is the default that SPEC
@@ -24,12 +26,25 @@ type Options struct {
 	NoRevive     bool
 	ExitWhenIdle bool
 	Resume       bool // bring the roster back also after an orderly end
-	// Foreground: the log's warnings also go to Err, and what happens is printed there, one line an event.
+	// Foreground: what happens is printed to Err, one line an event.
 	Foreground bool
 	Err        io.Writer           // prose; nil = none
 	Getenv     func(string) string // nil = os.Getenv
 	UserDir    string              // the user's configuration folder; "" = by XDG rules
 	Program    string              // the binary that is re-executed as launcher; "" = this one
+}
+
+// validate finds what is wrong with the flags themselves, before anything is touched. Errors name the flag.
+func (o Options) validate() error {
+	for _, s := range o.Spawn {
+		if err := team.CheckName(s.Name); err != nil {
+			return fmt.Errorf("--spawn %s:%s: %w", s.Name, s.Role, err)
+		}
+	}
+	if _, err := gateway.ParseMode(o.Mode); err != nil {
+		return fmt.Errorf("--mode: %w", err)
+	}
+	return nil
 }
 
 // flags is the layer of settings that the command line gives.

@@ -22,6 +22,9 @@ var errDown = errors.New("asked to go down")
 // when `down` asks, or with ExitWhenIdle when nothing is left to do. A second signal ends the process at once.
 func Run(ctx context.Context, opts Options) (int, error) {
 	starter := control.NewAnnouncer()
+	if starter.Awaited() {
+		opts.Foreground = false
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	listener := heedSignals(cancel)
@@ -42,7 +45,10 @@ func Run(ctx context.Context, opts Options) (int, error) {
 func startError(err error) error {
 	var running *AlreadyRunningError
 	var folder *FolderError
+	var name *team.NameError
 	switch {
+	case errors.As(err, &name):
+		return control.Errorf(control.CodeInvalid, "%s", err.Error())
 	case errors.As(err, &running):
 		return control.Errorf(control.CodeRunning, "%s", err.Error())
 	case errors.As(err, &folder):

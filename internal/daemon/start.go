@@ -47,6 +47,9 @@ type daemon struct {
 // start takes the lock and opens every part, in the order in which they need one another. After an error everything
 // that was opened is closed again.
 func start(ctx context.Context, opts Options, cancel context.CancelCauseFunc) (*daemon, error) {
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
 	d := &daemon{opts: opts, now: time.Now, cancel: cancel}
 	steps := []func(context.Context) error{
 		d.takeLock, d.openLog, d.openParts, d.openTeam, d.settle, d.openSocket,
