@@ -103,10 +103,14 @@ func (o *upOptions) complete() error {
 	return nil
 }
 
-// changedFlags are the flags given on this command line, for the daemon in the background.
+// changedFlags are the flags given on this command line, for the daemon in the background, where --foreground is set
+// already. The set that LocalFlags makes does not know what was given: only each flag does.
 func changedFlags(cmd *cobra.Command) []string {
 	var args []string
-	cmd.LocalFlags().Visit(func(f *pflag.Flag) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed || f.Name == "foreground" {
+			return
+		}
 		if values, ok := f.Value.(pflag.SliceValue); ok {
 			for _, v := range values.GetSlice() {
 				args = append(args, fmt.Sprintf("--%s=%s", f.Name, v))
