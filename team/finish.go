@@ -87,6 +87,9 @@ func (t *Teammate) settleTaken(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	for ref, reason := range taken {
+		if t.attempt.ref == ref {
+			t.attempt = attempt{}
+		}
 		t.sup.emit(Event{Kind: EventClaimLost, Actor: t.name(), Task: ref.ID, Claim: ref.Claim, Reason: reason})
 		t.note(fmt.Sprintf("task #%d was taken: %s", ref.ID, reason))
 		wctx, cancel := writing(ctx)

@@ -205,6 +205,33 @@ func TestTaskTakenAwayCancelsThenStopsThenTells(t *testing.T) {
 	})
 }
 
+// A removed file that is restored brings its claim back: the holder takes the task up again, and must hear when it is
+// taken a second time.
+func TestTaskTakenTwiceUnderOneClaim(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.worker.do = func(ctx context.Context, _ team.Job) agent.Report {
+			<-ctx.Done()
+			return agent.Report{Termination: agent.Cancelled}
+		}
+		s.open()
+		s.spawn("alice")
+		s.drop(board.Task{ID: 1})
+		held := s.board.task(1)
+		for range 2 {
+			s.wantPhase("alice", team.Working)
+			s.board.seize(1, "bob")
+			s.sup.BoardHint("task_1.json")
+			synctest.Wait()
+			s.wantPhase("alice", team.Idle)
+			s.board.put(held)
+			s.pass(6 * time.Second)
+		}
+		if lost := s.log.of(team.EventClaimLost, "alice"); len(lost) != 2 {
+			t.Errorf("claim_lost events: %v", lost)
+		}
+	})
+}
+
 func TestTaskTakenFromACompletion(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.worker.do = func(ctx context.Context, job team.Job) agent.Report {
