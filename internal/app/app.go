@@ -31,6 +31,7 @@ type App struct {
 	board    func() (*board.Dir, error)
 	inbox    func() (*inbox.Dir, error)
 	specs    func() (*tool.Registry, error)
+	names    sync.Map // of toolsets: what ToolNames answered
 }
 
 // Open checks the options and reads the user's keys, so that they can be masked everywhere. All other parts open when

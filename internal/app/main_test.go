@@ -28,7 +28,7 @@ type place struct {
 	notices []Notice
 }
 
-func newPlace(t *testing.T) *place {
+func newPlace(t testing.TB) *place {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "ws")
 	p := &place{env: map[string]string{}}
@@ -42,7 +42,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-func (p *place) open(t *testing.T, user string) {
+func (p *place) open(t testing.TB, user string) {
 	t.Helper()
 	var err error
 	p.App, err = Open(t.Context(), Options{

@@ -110,8 +110,22 @@ func (a *App) Toolsets() ([]tool.Toolset, error) {
 	return tool.Catalog(all, nil), nil
 }
 
-// ToolNames names the toolsets and tools a member has, for what tasks require.
+// ToolNames names the toolsets and tools a member has, for what tasks require. The board asks for it with every look for
+// work, so the answer is remembered; the caller must not change it.
 func (a *App) ToolNames(m team.Spec) []string {
+	key := fmt.Sprintf("%q", m.Toolsets)
+	if m.Toolsets == nil {
+		key = "usual"
+	}
+	if names, ok := a.names.Load(key); ok {
+		return names.([]string)
+	}
+	names := a.toolNames(m)
+	a.names.Store(key, names)
+	return names
+}
+
+func (a *App) toolNames(m team.Spec) []string {
 	all, err := a.specs()
 	if err != nil {
 		return nil
