@@ -210,7 +210,8 @@ func TestTrap7_ChecksByModelName(t *testing.T) {
 	srv := serveBody(t, 200, `data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}`+"\n\n")
 	for _, model := range []string{"o3-mini", "gpt-5.5"} {
 		req := plainRequest
-		req.Model, req.MaxTokens = model, 10
+		req.Model = model
+		req.MaxTokens = 10 //lint:ignore SA1019 the old field is what the library checks
 		if _, err := srv.bare(t, req); !errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated) {
 			t.Errorf("%s: the library now gives %v", model, err)
 		}
