@@ -290,3 +290,52 @@ func TestDownNowDoesNotWaitForAStep(t *testing.T) {
 		t.Errorf("the task is %s, want it released", got)
 	}
 }
+
+// SECURITY: whatever an agent starts, also in a session of its own and twice removed, has no person's rights.
+func TestR17_CommandsOfAgentsCannotUseTheSocket(t *testing.T) {
+	s := newSite(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := fmt.Sprintf("DAEMON_TEST_INTRUDER=%s %s", s.ws.Root, self)
+	s.drop(1, map[string]any{"steps": []any{call}})
+	s.drop(2, map[string]any{"steps": []any{
+		fmt.Sprintf("(setsid sh -c '%s > out.txt 2>&1; echo $? > status.txt' &) ; while ! test -s status.txt; do sleep 0.05; done", call),
+		map[string]any{"run": "cat out.txt status.txt", "expect": map[string]any{"contains": "0"}},
+		"grep -qx 0 status.txt",
+	}})
+	p := s.start(testOptions{Spawn: coders("alice", "bob"), Poll: 200 * time.Millisecond, Idle: time.Second, ExitWhenIdle: true})
+	if code := p.exit(60 * time.Second); code != ExitOK {
+		t.Errorf("exit status %d: %+v %+v", code, s.read(1).Failure, s.read(2).Failure)
+	}
+}
+
+// In process, so that the leak detector sees what a daemon leaves behind.
+func TestRunLeavesNoGoroutines(t *testing.T) {
+	s := newSite(t)
+	s.drop(1, map[string]any{"steps": []any{"true"}})
+	code, err := Run(t.Context(), Options{
+		Workspace: s.ws, UserDir: s.user, Spawn: coders("alice"), Poll: 100 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
+		ExitWhenIdle: true,
+	})
+	if code != ExitOK || err != nil {
+		t.Errorf("Run = %d, %v", code, err)
+	}
+	if s.read(1).Status != "completed" {
+		t.Error("the task is not completed")
+	}
+}
+
+func TestBadFlagsTouchNothing(t *testing.T) {
+	for _, o := range []Options{{Spawn: []Spec{{Name: "Alice", Role: "coder"}}}, {Spawn: []Spec{{Name: "lead"}}}, {Mode: "yolo"}} {
+		s := newSite(t)
+		o.Workspace, o.UserDir = s.ws, s.user
+		if code, err := Run(t.Context(), o); code != ExitFailed || err == nil {
+			t.Errorf("Run(%+v) = %d, %v", o, code, err)
+		}
+		if _, err := os.Stat(s.ws.Team()); err == nil {
+			t.Errorf("%+v made state folders", o)
+		}
+	}
+}

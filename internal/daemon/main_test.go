@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "__sandbox" {
 		os.Exit(sandbox.Main(context.Background()))
 	}
+	if root := os.Getenv("DAEMON_TEST_INTRUDER"); root != "" {
+		os.Exit(intrude(root))
+	}
 	if raw := os.Getenv("DAEMON_TEST_OPTIONS"); raw != "" {
 		os.Exit(beDaemon(raw))
 	}
@@ -59,6 +62,32 @@ func beDaemon(raw string) int {
 		fmt.Fprintln(os.Stderr, "error:", err)
 	}
 	return code
+}
+
+// intrude is an agent's command that tries to use the socket of its own daemon. It succeeds if it is refused whatever
+// only people may do and may still look.
+func intrude(root string) int {
+	ctx := context.Background()
+	c, err := control.Dial(ctx, config.Workspace{Root: root})
+	if err != nil {
+		fmt.Println("dial:", err)
+		return 1
+	}
+	defer c.Close()
+	if _, err := c.Status(ctx); err != nil {
+		fmt.Println("status:", err)
+		return 1
+	}
+	_, spawned := c.Spawn(ctx, control.SpawnRequest{Name: "mallory", Role: "coder"})
+	_, answered := c.Answer(ctx, control.Answer{ID: "x", Approve: true})
+	for _, err := range []error{spawned, answered, c.Stop(ctx, control.StopRequest{Name: "alice"}), c.Down(ctx, control.Down{})} {
+		var e *control.Error
+		if !errors.As(err, &e) || e.Code != control.CodeForbidden {
+			fmt.Println("not refused:", err)
+			return 1
+		}
+	}
+	return 0
 }
 
 // site is a workspace under test.
