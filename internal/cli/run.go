@@ -102,10 +102,13 @@ func runGoal(ctx context.Context, s *Streams, o runOptions) error {
 	case report.Text != "":
 		s.print("%s", visible.Block(report.Text))
 	}
-	if report.Termination != agent.Achieved {
-		return silent(ExitFailed)
+	switch {
+	case report.Termination == agent.Achieved:
+		return nil
+	case report.Code == agent.CodeLog: // its events, the last one among them, could not be shown as they were recorded
+		return fmt.Errorf("%s (%s): %s", report.Termination, report.Code, report.Message)
 	}
-	return nil
+	return silent(ExitFailed)
 }
 
 func (o *runOptions) complete(s *Streams) error {
