@@ -16,12 +16,12 @@ import (
 )
 
 // crowd serves a team of idle members over a store until stop.
-func crowd(b *testing.B, store team.Board, n int, work func(context.Context, team.Job) agent.Report) (sup *team.Supervisor, stop func()) {
+func crowd(b *testing.B, store team.Board, n int, log team.Events, work func(context.Context, team.Job) agent.Report) (sup *team.Supervisor, stop func()) {
 	b.Helper()
 	m := &memory{}
 	sup, err := team.New(team.Config{
 		Instance: "i1", Board: store, Mail: newMail(), Worker: &fakeWorker{do: work}, Transcripts: m, Roster: m,
-		Events: quiet{}, MaxTeammates: n, IdleTimeout: time.Hour, Poll: time.Hour,
+		Events: log, MaxTeammates: n, IdleTimeout: time.Hour, Poll: time.Hour,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -57,9 +57,14 @@ func crowd(b *testing.B, store team.Board, n int, work func(context.Context, tea
 	}
 }
 
-type quiet struct{}
+// rested announces when a member has done its work; nil announces nothing.
+type rested chan struct{}
 
-func (quiet) Emit(team.Event) {}
+func (r rested) Emit(ev team.Event) {
+	if r != nil && ev.Kind == team.EventState && ev.From == team.Working {
+		r <- struct{}{}
+	}
+}
 
 // BenchmarkIdleMembers reports the memory of 1,000 idle members, stacks included.
 func BenchmarkIdleMembers(b *testing.B) {
@@ -67,7 +72,7 @@ func BenchmarkIdleMembers(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		_, stop := crowd(b, newBoard(), 1000, achieve)
+		_, stop := crowd(b, newBoard(), 1000, rested(nil), achieve)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		used := after.HeapInuse + after.StackInuse - before.HeapInuse - before.StackInuse
@@ -92,23 +97,50 @@ func BenchmarkDropToClaim(b *testing.B) {
 				b.Fatal(err)
 			}
 			got := make(chan time.Time)
-			sup, stop := crowd(b, store, size.members, func(ctx context.Context, job team.Job) agent.Report {
+			done := make(rested, 1)
+			sup, stop := crowd(b, store, size.members, done, func(ctx context.Context, job team.Job) agent.Report {
 				got <- time.Now()
 				return achieve(ctx, job)
 			})
 			defer stop()
 			next := size.others
-			var waited time.Duration
+			var waited, bare time.Duration
 			for b.Loop() {
 				next++
 				name := drop(b, path, next, `{"subject":"do it"}`)
 				began := time.Now()
 				sup.BoardHint(name)
 				waited += (<-got).Sub(began)
+				<-done
+				bare += bareClaim(b, path)
 			}
 			b.ReportMetric(float64(waited.Nanoseconds())/float64(b.N), "ns/claim")
+			b.ReportMetric(float64(waited)/float64(bare), "x-bare")
 		})
 	}
+}
+
+// bareClaim is the reference: what a claim cannot do without, the write, sync and rename of the task's file.
+func bareClaim(b *testing.B, path string) time.Duration {
+	began := time.Now()
+	temporary := filepath.Join(path, ".bare.tmp")
+	f, err := os.Create(temporary)
+	if err == nil {
+		_, err = f.WriteString(`{"subject":"do it","status":"in_progress","owner":"m0","claim":{"id":"x","by":"m0"}}`)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = os.Rename(temporary, filepath.Join(path, ".bare"))
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(began)
 }
 
 // drop makes a task file appear whole.
