@@ -137,7 +137,7 @@ func (a *App) modelError(err error) error {
 	case errors.As(err, &missing) && a.keyFault != nil:
 		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: a.keyFault.Error()}
 	case errors.As(err, &missing):
-		hint := "run autonomy keys set " + missing.Provider + ", or set the variable where the daemon is started"
+		hint := "run autonomy keys set " + missing.Provider + ", or set the variable; a running daemon has to be started again"
 		return &control.Error{Code: control.CodeNeedsModel, Message: err.Error(), Hint: hint}
 	case errors.As(err, &foreign):
 		hint := "save it with autonomy model setup, or use --provider custom and autonomy keys set " + provider.HostKeyVar(foreign.URL)

@@ -8,6 +8,7 @@ func addCommands(root *cobra.Command, s *Streams) {
 		newInitCmd(s), newTrustCmd(s), newDemoCmd(s), newUpCmd(s), newDownCmd(s), newRunCmd(s),
 		newTaskCmd(s), newWaitCmd(s),
 		newTeamCmd(s), newSendCmd(s), newInboxCmd(s), newChatCmd(s),
+		newModelCmd(s), newKeysCmd(s), newDoctorCmd(s),
 		newStatusCmd(s), newRunsCmd(s), newToolsCmd(s), newPolicyCmd(s), newApprovalsCmd(s),
 		newAnswerCmd(s, "approve", "Approved", "Allow what a member asked leave for", true),
 		newAnswerCmd(s, "deny", "Denied", "Refuse what a member asked leave for", false),

@@ -88,6 +88,9 @@ func (w Workspace) Worktrees() string { return filepath.Join(w.Root, worktrees) 
 
 const worktrees = ".worktrees"
 
+// Exists reports whether the folder has any of the state folders that make it a workspace.
+func (w Workspace) Exists() bool { return hasStateFolder(w.Root) }
+
 // FindWorkspace returns the workspace that start, a folder, lies in: the nearest parent with one of the state folders.
 // A folder below .worktrees/ belongs to the workspace above that, whatever it contains. None is ErrNoWorkspace.
 func FindWorkspace(start string) (Workspace, error) {

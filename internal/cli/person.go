@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/autonomy-team/autonomy/internal/app"
+)
+
+// person opens an App for a command that is about the user's own files and works outside a workspace too.
+func (s *Streams) person(ctx context.Context) (*app.App, error) {
+	return app.Open(ctx, app.Options{Workspace: app.Here(s.Dir), Getenv: s.Getenv})
+}
+
+// maxSecret bounds what is read as a key.
+const maxSecret = 16 << 10
+
+// secret reads a key: hidden on a terminal, after prompt; elsewhere the first line of standard input. Spaces around it
+// are dropped, since they come with copying.
+func (s *Streams) secret(prompt string) (string, error) {
+	if file, ok := s.In.(*os.File); ok && s.interactive() {
+		fmt.Fprint(s.Err, prompt)
+		key, err := term.ReadPassword(int(file.Fd()))
+		fmt.Fprintln(s.Err)
+		if err != nil {
+			return "", fmt.Errorf("read the key: %w", err)
+		}
+		return strings.TrimSpace(string(key)), nil
+	}
+	line, err := (&Streams{In: io.LimitReader(s.In, maxSecret)}).readLine()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the key: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// ask reads one line of a person, after prompt; an empty one is the fallback. The end of the input is an error.
+func (s *Streams) ask(prompt, fallback string) (string, error) {
+	if fallback != "" {
+		prompt += " [" + fallback + "]"
+	}
+	fmt.Fprint(s.Err, prompt+": ")
+	line, err := s.readLine()
+	if line = strings.TrimSpace(line); line != "" {
+		return line, nil
+	}
+	if err != nil {
+		fmt.Fprintln(s.Err)
+		return "", fmt.Errorf("the input ended: %w", err)
+	}
+	return fallback, nil
+}
