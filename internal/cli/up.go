@@ -73,6 +73,7 @@ func runUp(ctx context.Context, s *Streams, cmd *cobra.Command, o upOptions) err
 		s.say("daemon started (pid %d); stop it with 'autonomy down'", pid)
 		return nil
 	}
+	o.leaveToSettings(cmd.Flags())
 	o.Workspace, o.Team, o.Err, o.Getenv = ws, autonomy.TeamName(o.team), s.Err, s.Getenv
 	code, err := daemon.Run(ctx, o.Options)
 	if err != nil {
@@ -101,6 +102,19 @@ func (o *upOptions) complete() error {
 		return usage("--max-teammates %d: want at least 1", o.MaxTeammates)
 	}
 	return nil
+}
+
+// leaveToSettings forgets the defaults that help shows: what was not given is for the settings files to say.
+func (o *upOptions) leaveToSettings(given *pflag.FlagSet) {
+	if !given.Changed("poll") {
+		o.Poll = 0
+	}
+	if !given.Changed("idle-timeout") {
+		o.IdleTimeout = 0
+	}
+	if !given.Changed("max-teammates") {
+		o.MaxTeammates = 0
+	}
 }
 
 // changedFlags are the flags given on this command line, for the daemon in the background, where --foreground is set
