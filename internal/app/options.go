@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/internal/config"
 )
 
@@ -41,6 +42,7 @@ type RunInfo struct {
 	Termination string             `json:"termination,omitempty"` // "" = still running, or its process died
 	Code        string             `json:"code,omitempty"`
 	Turns       int                `json:"turns"`
+	Usage       llm.Usage          `json:"usage"`
 	Damaged     string             `json:"damaged,omitempty"` // why the log can't be trusted
 }
 

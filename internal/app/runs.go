@@ -144,5 +144,6 @@ func (i *RunInfo) take(e RunEvent) {
 		i.Goal, i.Interface = d.Subject, d.Interface
 	case agent.RunFinished:
 		i.Finished, i.Termination, i.Code, i.Turns = e.Time, string(d.Termination), string(d.Code), d.Turns
+		i.Usage = d.Usage
 	}
 }

@@ -85,6 +85,9 @@ func (w *Workshop) open(job team.Job) (*shift, error) {
 func (s *shift) heard(e agent.Event) {
 	if call, ok := e.Data.(agent.ModelCall); ok && call.Class == "" {
 		s.job.Progress(team.Progress{Tokens: call.Usage.Prompt + call.Usage.Completion})
+		if s.job.Task != nil {
+			s.shop.spent(s.job.Task.ID, call.Usage)
+		}
 	}
 	for _, l := range s.shop.hearing(s.job.Member.Name) {
 		if l.Event != nil {

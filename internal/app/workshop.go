@@ -35,6 +35,7 @@ type Workshop struct {
 	crew      *team.Supervisor // set by Attach, before any job
 	purses    map[autonomy.AgentName]*agent.Purse
 	listeners map[autonomy.AgentName][]*Listener
+	tasks     map[autonomy.TaskID]llm.Usage // what models cost for each since the daemon started
 }
 
 // Listener hears a member's run while it goes on. Both functions are called on the run's goroutine and may be nil.
@@ -47,6 +48,7 @@ type Listener struct {
 func (a *App) Workshop(set config.Settings) (*Workshop, error) {
 	w := &Workshop{
 		app: a, set: set, purses: map[autonomy.AgentName]*agent.Purse{}, listeners: map[autonomy.AgentName][]*Listener{},
+		tasks:  map[autonomy.TaskID]llm.Usage{},
 		models: &models{app: a, find: a.memberEndpoint, open: map[provider.Choice]*provider.Client{}}, plans: &plans{approved: map[string]bool{}},
 	}
 	var err error
@@ -99,23 +101,6 @@ func (w *Workshop) Store(ctx context.Context, member team.Spec, mail []inbox.Mes
 // Reset is part of team.Transcripts.
 func (w *Workshop) Reset(ctx context.Context, name autonomy.AgentName) error {
 	return w.scripts.Reset(ctx, name)
-}
-
-// Usage is what models have cost since the daemon started, in all and by member.
-func (w *Workshop) Usage() (total control.Usage, of map[autonomy.AgentName]control.Usage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	of = map[autonomy.AgentName]control.Usage{}
-	for name, purse := range w.purses {
-		of[name] = wireUsage(purse.Used())
-	}
-	return wireUsage(w.budget.Used()), of
-}
-
-func wireUsage(u llm.Usage) control.Usage {
-	return control.Usage{
-		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, Cost: u.Cost, CostKnown: u.CostKnown,
-	}
 }
 
 // purse is what one run of a member may spend: its own limit, the member's and the team's.

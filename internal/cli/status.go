@@ -89,7 +89,7 @@ func writeStatus(w io.Writer, st control.Status, now time.Time) {
 		row("approvals", "%d open: autonomy approvals", st.Approvals)
 	}
 	if st.Usage.Prompt+st.Usage.Completion > 0 {
-		row("tokens", "%d + %d", st.Usage.Prompt, st.Usage.Completion)
+		row("tokens", "%d + %d, cost %s; /cost in chat shows members and tasks", st.Usage.Prompt, st.Usage.Completion, slash.Dollars(st.Usage))
 	}
 	for _, p := range st.Problems {
 		row("problem", "%s", problemText(p))

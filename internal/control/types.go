@@ -28,7 +28,14 @@ type Status struct {
 	Problems  []Problem      `json:"problems"`  // files of the board that can't be used, and faults of the daemon itself
 	Approvals int            `json:"approvals"` // open requests
 	Usage     Usage          `json:"usage"`
+	TaskUsage []TaskUsage    `json:"task_usage,omitempty"` // of tasks for which a model was asked, by number
 	Stopping  bool           `json:"stopping"`
+}
+
+// TaskUsage is what models cost for one task since the daemon started, over all its attempts.
+type TaskUsage struct {
+	Task  int64 `json:"task"`
+	Usage Usage `json:"usage"`
 }
 
 // Watch says how the daemon learns of changed files.

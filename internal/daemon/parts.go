@@ -127,7 +127,7 @@ func (d *daemon) service() *service {
 	return &service{
 		crew: d.sup, desk: d.shop, events: d.events, info: d.info, root: d.opts.Workspace.Root, team: d.shop.Team(),
 		mode: d.shop.Mode(), poll: d.set.Poll, now: d.now, watch: d.watcher.State, trust: d.app.TrustState,
-		entries: d.board.List, problems: d.problems, usage: d.shop.Usage, spec: d.spec, line: d.follow,
+		entries: d.board.List, problems: d.problems, usage: d.shop.Usage, tasks: d.shop.TaskUsage, spec: d.spec, line: d.follow,
 		down: d.goDown, stopping: d.down.Load,
 	}
 }

@@ -29,6 +29,7 @@ type service struct {
 	entries  func() []board.Entry
 	problems func() []control.Problem // of the daemon itself
 	usage    func() (total control.Usage, of map[autonomy.AgentName]control.Usage)
+	tasks    func() []control.TaskUsage
 	spec     func(context.Context, control.SpawnRequest) (team.Spec, error) // checks model, key, mode and role file
 	line     func(ctx context.Context, yield func(control.LineEvent)) (stop func())
 	down     func(now bool)
@@ -43,7 +44,7 @@ func (s *service) Status(ctx context.Context) (control.Status, error) {
 		Mode: s.mode, StartedAt: s.info.StartedAt, UptimeMS: now.Sub(s.info.StartedAt).Milliseconds(),
 		PollMS: s.poll.Milliseconds(), Watch: control.Watch{Events: state.Events, Reason: state.Reason},
 		Trust: s.trust(ctx), Tasks: map[string]int{}, Members: s.members(of), Problems: []control.Problem{},
-		Usage: total, Stopping: s.stopping(),
+		Usage: total, TaskUsage: s.tasks(), Stopping: s.stopping(),
 	}
 	app.CountTasks(&st, s.entries())
 	st.Problems = append(st.Problems, s.problems()...)

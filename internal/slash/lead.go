@@ -40,21 +40,29 @@ func (s *Session) line(ctx context.Context, text string) error {
 	return nil
 }
 
-// Cost writes what the models of the team used since the daemon started.
+// Cost writes what the models of the team used since the daemon started: by member, by task, in all.
 func Cost(w io.Writer, status control.Status) {
-	fmt.Fprintf(w, "%-16s %10s %10s %10s %9s\n", "MEMBER", "PROMPT", "ANSWER", "CACHED", "COST")
+	fmt.Fprintf(w, "%-16s %10s %10s %10s %9s\n", "", "PROMPT", "ANSWER", "CACHED", "COST")
 	for _, m := range status.Members {
 		costLine(w, m.Name, m.Usage)
+	}
+	for _, t := range status.TaskUsage {
+		costLine(w, fmt.Sprintf("#%d", t.Task), t.Usage)
 	}
 	costLine(w, "total", status.Usage)
 }
 
-func costLine(w io.Writer, name string, u control.Usage) {
-	cost := "unknown"
-	if u.CostKnown {
-		cost = fmt.Sprintf("$%.4f", u.Cost)
-	} else if u.Prompt+u.Completion == 0 {
-		cost = "-"
+// Dollars renders a cost: "$0.0123", "unknown" when no price is known, "-" when no model was asked.
+func Dollars(u control.Usage) string {
+	switch {
+	case u.CostKnown:
+		return fmt.Sprintf("$%.4f", u.Cost)
+	case u.Prompt+u.Completion == 0:
+		return "-"
 	}
-	fmt.Fprintf(w, "%-16s %10d %10d %10d %9s\n", visible.Line(name), u.Prompt, u.Completion, u.Cached, cost)
+	return "unknown"
+}
+
+func costLine(w io.Writer, name string, u control.Usage) {
+	fmt.Fprintf(w, "%-16s %10d %10d %10d %9s\n", visible.Line(name), u.Prompt, u.Completion, u.Cached, Dollars(u))
 }
