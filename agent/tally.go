@@ -146,10 +146,12 @@ func (t *tally) streaks(x execution) {
 }
 
 func (t *tally) claimed(x execution, o outcome.Outcome) ending {
-	switch o.Verdict {
-	case outcome.Achieved:
+	switch {
+	case o.Verdict == outcome.Achieved:
 		return ending{Achieved, "", o.Reason}
-	case outcome.Blocked:
+	case o.Denied:
+		return ending{ApprovalDenied, "", o.Reason}
+	case o.Verdict == outcome.Blocked:
 		return ending{Blocked, CodeEvaluator, o.Reason}
 	}
 	t.refused++

@@ -2,12 +2,18 @@ package outcome
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
 // Checker runs a goal's verify command through the gateway. ok says that it passed; err that it could not be run at
-// all.
+// all, a *DeniedError that it was not allowed to.
 type Checker func(ctx context.Context) (ok bool, exit int, output string, err error)
+
+// DeniedError says that the verify command may not run. Nothing that the claimant does can change that.
+type DeniedError struct{ Reason string }
+
+func (e *DeniedError) Error() string { return "verify may not run: " + e.Reason }
 
 // Evaluator judges claims: by the verify command first, by a model where that decides nothing.
 type Evaluator struct {
@@ -50,6 +56,9 @@ func (e Evaluator) Evaluate(ctx context.Context, c Claim) (Outcome, error) {
 
 func (e Evaluator) check(ctx context.Context) (Outcome, error) {
 	ok, exit, output, err := e.Verify(ctx)
+	if denied := (*DeniedError)(nil); errors.As(err, &denied) {
+		return Outcome{Verdict: Blocked, Denied: true, By: ByVerify, Reason: denied.Error()}, nil
+	}
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -49,6 +49,7 @@ type Claim struct {
 type Outcome struct {
 	Verdict  Verdict `json:"verdict"`
 	Verified bool    `json:"verified"`
+	Denied   bool    `json:"denied,omitempty"` // nobody can judge: verify may not run
 	By       string  `json:"by,omitempty"`
 	Reason   string  `json:"reason,omitempty"`
 	Exit     *int    `json:"exit,omitempty"`   // of the verify command

@@ -3,6 +3,7 @@ package outcome
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,4 +117,15 @@ func FuzzVerdict(f *testing.F) {
 			t.Fatalf("verdict %q of %q", o.Verdict, s)
 		}
 	})
+}
+
+func TestVerifyThatMayNotRunIsDenied(t *testing.T) {
+	e := Evaluator{Verify: func(context.Context) (bool, int, string, error) {
+		return false, 0, "", fmt.Errorf("ask: %w", &DeniedError{Reason: "nobody to ask"})
+	}}
+	got, err := e.Evaluate(t.Context(), Claim{Verify: "make test", Judge: Always})
+	want := Outcome{Verdict: Blocked, Denied: true, By: ByVerify, Reason: "verify may not run: nobody to ask"}
+	if err != nil || got != want {
+		t.Errorf("Evaluate = %+v, %v, want %+v", got, err, want)
+	}
 }

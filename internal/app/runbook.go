@@ -55,7 +55,7 @@ func verifier(gate agent.Executor, command string) outcome.Checker {
 			return false, 0, "", fmt.Errorf("ask for verify: %w", err)
 		}
 		if leave.Decision != action.Allow {
-			return false, 0, "verify may not run: " + leave.Reason, nil
+			return false, 0, "", &outcome.DeniedError{Reason: leave.Reason}
 		}
 		seen, err := gate.Execute(ctx, a, leave)
 		if err != nil {

@@ -136,7 +136,11 @@ func (o *runOptions) complete(s *Streams) error {
 func (s *Streams) inline() gateway.Approver {
 	return gateway.Inline{Ask: func(_ context.Context, question string) (string, error) {
 		fmt.Fprint(s.Err, question)
-		return s.readLine()
+		line, err := s.readLine()
+		if !s.interactive() { // nobody's Enter ended the line of the question
+			fmt.Fprintln(s.Err)
+		}
+		return line, err
 	}}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/internal/app"
+	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
 )
 
@@ -34,15 +36,23 @@ func (w *runWriter) event(e app.RunEvent) {
 	case agent.CandidatesRanked:
 		w.ranked(d)
 	case agent.ActionSelected:
-		w.line("  %s  %s", firstOf(visible.Line(d.Name), d.Tool), visible.Line(string(d.Arguments)))
+		what := firstOf(visible.Line(d.Name), d.Tool) + "  " + visible.Line(string(d.Arguments))
+		if d.Claim && len(d.Arguments) == 0 {
+			what = "completion claim"
+		}
+		w.line("  %s", what)
 		w.line("      %s risk, from %s", d.Risk, d.Source)
 	case agent.ApprovalDecision:
 		w.line("      %s by %s%s", d.Decision, firstOf(visible.Line(d.By), "policy"), dash(d.Reason))
 	case agent.Observed:
 		w.observed(d.Observation)
 	case agent.OutcomeEvaluated:
-		if d.Reason != "" || d.Nudge != "" {
-			w.line("  → %s%s", d.Verdict, dash(firstOf(d.Reason, d.Nudge)))
+		reason := firstOf(d.Reason, d.Nudge)
+		if d.Judged != nil {
+			reason = firstOf(reason, d.Judged.Reason)
+		}
+		if reason != "" {
+			w.line("  → %s%s", d.Verdict, dash(reason))
 		}
 	case agent.ModelCall:
 		w.model(d)
@@ -90,7 +100,11 @@ func (w *runWriter) ranked(d agent.CandidatesRanked) {
 			continue
 		}
 		s := r.Score
-		w.line("  candidate %d  %+.2f  %s  %s", i+1, s.Total, r.Path.Source, pathText(r.Path))
+		dropped := ""
+		if r.Dropped != "" {
+			dropped = "  dropped: " + r.Dropped
+		}
+		w.line("  candidate %d  %+.2f  %s  %s%s", i+1, s.Total, r.Path.Source, pathText(r.Path), dropped)
 		w.line("      purpose %+.2f  evidence %+.2f  risk %+.2f  side effects %+.2f  penalty %+.2f", s.Purpose, s.Evidence,
 			s.Risk, s.SideEffects, s.Penalty)
 	}
@@ -150,6 +164,10 @@ func (w *runWriter) finished(d agent.RunFinished) {
 		code = fmt.Sprintf(" (%s)", d.Code)
 	}
 	w.line("%s%s%s, %d turns, %d actions", d.Termination, code, dash(d.Message), d.Turns, d.Steps)
+	if u := d.Usage; u.Total() > 0 {
+		cost := slash.Dollars(control.Usage{Prompt: u.Prompt, Completion: u.Completion, Cost: u.Cost, CostKnown: u.CostKnown})
+		w.line("  %d + %d tokens, cost %s", u.Prompt, u.Completion, cost)
+	}
 	if d.Verified {
 		w.line("  verified")
 	}
