@@ -144,3 +144,93 @@ func TestLineWithoutModelSaysSo(t *testing.T) {
 		t.Errorf("line = %v, want needs_model", err)
 	}
 }
+
+// The next attempt after a crash goes on in the same conversation and is told what may have happened.
+func TestR07_CrashOfAModelMember(t *testing.T) {
+	s := newSite(t)
+	server := modelServer(t, script.Of(
+		script.Do("bash", `{"command":"touch begun; sleep 64"}`),
+		script.Do("complete_task", `{"summary":"it had begun"}`),
+	))
+	s.drop(1, map[string]any{"description": "Begin.", "verify": "test -e begun"})
+	options := testOptions{Spawn: coders("alice"), Mode: "full", Poll: 200 * time.Millisecond}
+	p := s.start(options)
+	eventually(t, "the command runs", 10*time.Second, func() bool {
+		_, err := os.Stat(filepath.Join(s.ws.Root, "begun"))
+		return err == nil
+	})
+	p.kill()
+	s.start(testOptions{Mode: "full", Poll: 200 * time.Millisecond}) // alice comes back by herself
+	eventually(t, "the task is completed", 20*time.Second, func() bool { return s.read(1).Status == "completed" })
+	last := string(server.Requests()[server.Count()-1].Body)
+	for _, want := range []string{"was cut off", "not known to have ended", "no result: interrupted"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("the next request lacks %q", want)
+		}
+	}
+	if n := strings.Count(last, "You are 'alice', role: coder, team: default."); n != 1 {
+		t.Errorf("%d identity blocks", n)
+	}
+}
+
+func TestR16_ApprovalSurvivesARestart(t *testing.T) {
+	s := newSite(t)
+	ask := script.Do("bash", `{"command":"touch approved.txt"}`)
+	modelServer(t, script.Of(ask, ask, script.Do("complete_task", `{"summary":"done"}`)))
+	s.drop(1, map[string]any{"description": "Touch it.", "verify": "test -e approved.txt"})
+	p := s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
+	waiting := func() (id string) {
+		c := s.dial()
+		eventually(t, "one question is listed", 10*time.Second, func() bool {
+			open, err := c.Approvals(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(open) == 1 {
+				id = open[0].ID
+			}
+			return len(open) == 1
+		})
+		return id
+	}
+	before := waiting()
+	p.kill()
+	s.start(testOptions{Poll: 200 * time.Millisecond})
+	if after := waiting(); after != before {
+		t.Errorf("request %s became %s: the same question must take the old one over", before, after)
+	}
+	if _, err := s.dial().Answer(t.Context(), control.Answer{ID: before, Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the task is completed", 10*time.Second, func() bool { return s.read(1).Status == "completed" })
+}
+
+// A key that is refused costs the task nothing: the member rests until a person acts, and says why.
+func TestR09_RefusedKeyIsLoudAndCostsNothing(t *testing.T) {
+	s := newSite(t)
+	server := modelServer(t, script.Script{Entries: []script.Entry{
+		{Times: script.Always, Error: &script.Failure{Status: 401, Message: "invalid api key"}},
+	}})
+	s.drop(1, map[string]any{"description": "x"})
+	s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
+	c := s.dial()
+	eventually(t, "alice rests", 20*time.Second, func() bool {
+		team, err := c.Team(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := team.Members[0]
+		return m.State == "backoff" && m.Until.IsZero() && m.Reason != ""
+	})
+	got := s.read(1)
+	if got.Status != "pending" || got.Owner != "" || got.Failure != nil && got.Failure.Count > 0 {
+		t.Errorf("task = %+v, want it released uncounted", got)
+	}
+	if server.Count() != 1 {
+		t.Errorf("%d requests with a key that was refused, want 1", server.Count())
+	}
+	data, err := os.ReadFile(filepath.Join(s.ws.Inbox(), "lead.jsonl"))
+	if err != nil || strings.Count(string(data), "\n") != 1 {
+		t.Errorf("the lead was told: %s, %v", data, err)
+	}
+}
