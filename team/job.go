@@ -30,6 +30,8 @@ type Job struct {
 	// Round counts the rounds of the same attempt of Task, or of the same mail or prompt: 0 at first. In a later round
 	// the opening is in the transcript already and a nudge to go on enters instead.
 	Round int
+	// Refused is how many completion claims were refused in the earlier rounds of the same attempt.
+	Refused int
 	// Mail opens a MailJob.
 	Mail []inbox.Message
 	// Text opens a PromptJob or a LineJob.

@@ -43,7 +43,7 @@ func (t *Teammate) attemptOf(task board.Task) *errand {
 		t.attempt = attempt{ref: task.Ref()}
 		t.hold(task)
 	}
-	return &errand{job: Job{Kind: TaskJob, Task: &task, Round: t.attempt.round}}
+	return &errand{job: Job{Kind: TaskJob, Task: &task, Round: t.attempt.round, Refused: t.attempt.refused}}
 }
 
 // claim takes the best task that is ready and suits the member; nil when there is none. No model is asked.

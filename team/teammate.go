@@ -49,8 +49,9 @@ type life struct {
 
 // attempt counts the rounds of one claim.
 type attempt struct {
-	ref   board.Ref
-	round int
+	ref     board.Ref
+	round   int
+	refused int // completion claims, so far
 }
 
 func newTeammate(s *Supervisor, spec Spec, desired Desired, phase Phase) *Teammate {

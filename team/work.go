@@ -145,6 +145,7 @@ func (t *Teammate) concludeTask(ctx context.Context, l *life, e *errand, r agent
 	}
 	if end.end == nil {
 		t.attempt.round++
+		t.attempt.refused = r.Refused
 		return step{}
 	}
 	t.finish(ctx, l, ref, r, end.end)

@@ -216,6 +216,7 @@ func (s *shift) goal(ctx context.Context) agent.Goal {
 		g.Kind, g.Subject, g.Text = agent.KindLine, firstLine(s.job.Text), s.job.Text
 	}
 	if s.job.Round > 0 {
+		g.Resumed, g.Refused = true, s.job.Refused
 		g.Mail, g.Text = nil, nudge(s.job)
 	}
 	return g
