@@ -303,6 +303,7 @@ type fakeMail struct {
 	read   map[autonomy.AgentName]int64
 	checks map[autonomy.AgentName][]time.Time // calls of Waiting
 	next   int
+	slow   time.Duration // of Waiting
 }
 
 func newMail() *fakeMail {
@@ -326,8 +327,11 @@ func (m *fakeMail) Send(_ context.Context, msg inbox.Message) (inbox.Message, er
 
 func (m *fakeMail) Waiting(name autonomy.AgentName) (bool, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.checks[name] = append(m.checks[name], time.Now())
+	m.mu.Unlock()
+	time.Sleep(m.slow)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return int64(len(m.boxes[name])) > m.read[name], nil
 }
 

@@ -43,6 +43,20 @@ func TestIdleChecksThirteenTimesThenShutsDown(t *testing.T) {
 	})
 }
 
+func TestSlowLookDoesNotShiftTheTicks(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.cfg.NoRevive = true
+		s.mail.slow = time.Second
+		s.open()
+		s.spawn("alice")
+		s.pass(62 * time.Second)
+		looks := s.mail.looks("alice")
+		if last := looks[len(looks)-1].Sub(s.start); len(looks) != 13 || last != 60*time.Second {
+			t.Errorf("%d looks, the last at %v, want 13 and 60s", len(looks), last)
+		}
+	})
+}
+
 func TestHintsCauseExtraChecksAndShiftNothing(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.cfg.NoRevive = true
