@@ -339,3 +339,27 @@ func TestBadFlagsTouchNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestRunLogThatCannotBeWrittenCostsTheTaskNothing(t *testing.T) {
+	s := newSite(t)
+	s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
+	c := s.dial()
+	if err := errors.Join(os.Remove(s.ws.Runs()), os.WriteFile(s.ws.Runs(), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s.drop(1, map[string]any{"steps": []any{"touch ran"}})
+	eventually(t, "alice rests and says why", 10*time.Second, func() bool {
+		team, err := c.Team(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return team.Members[0].State == "backoff" && strings.Contains(team.Members[0].Reason, "run log")
+	})
+	got := s.read(1)
+	if got.Status != "pending" || got.Owner != "" || got.Failure != nil && got.Failure.Count > 0 {
+		t.Errorf("task = %+v, want it released uncounted", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.ws.Root, "ran")); err == nil {
+		t.Error("a step ran that could not be recorded")
+	}
+}
