@@ -229,7 +229,10 @@ func TestR22_NeverTorn(t *testing.T) {
 	f := newFixture(t)
 	f.drop(1, `{"subject": "s", "x-unknown": [1.0, {"k": null}]}`)
 	f.refresh()
-	writes := 2000
+	writes := 10_000
+	if testing.Short() {
+		writes = 1000
+	}
 	done := make(chan error, 1)
 	go func() {
 		for n := range writes / 2 {

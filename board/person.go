@@ -76,10 +76,12 @@ func (d *Dir) Release(ctx context.Context, id autonomy.TaskID) (Task, error) {
 	})
 }
 
-// Retry lets a failed or held task be claimed again at once and forgets how often it failed.
+// Retry lets a task be claimed again at once that failed, is held, or waits after a failed attempt, and forgets how often
+// it failed.
 func (d *Dir) Retry(ctx context.Context, id autonomy.TaskID) (Task, error) {
 	return d.byPerson(ctx, id, false, func(t Task, _ bool) (Task, error) {
-		if t.Status != Failed && (t.Status != Pending || t.Held == nil) {
+		waits := t.Status == Pending && (t.Held != nil || t.Failure != nil && t.Failure.Count > 0)
+		if t.Status != Failed && !waits {
 			return Task{}, &StateError{ID: t.ID, Verb: "retry", Why: "it has not failed and is not held"}
 		}
 		return t.retried(d.now()), nil
