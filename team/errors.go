@@ -16,6 +16,8 @@ var (
 	ErrNotServing = errors.New("the team is not running")
 	// ErrNoModel is the answer to a line for a lead that has no model.
 	ErrNoModel = errors.New("needs a model: autonomy model setup")
+	// ErrNoWorktree refuses a member that wants worktrees of its own: isolation is real or the spawn fails.
+	ErrNoWorktree = errors.New("this version makes no worktrees")
 	// ErrNoLead is the answer to a line while there is no lead.
 	ErrNoLead = errors.New("there is no lead")
 )

@@ -56,8 +56,11 @@ func (t *Teammate) rounds(ctx context.Context, l *life) (exit, string) {
 			}
 			s.pause = &pause{code: "panic", reason: "panic: " + s.crash, wait: wait}
 		}
-		if s.pause != nil && !t.rest(ctx, l, *s.pause) {
-			return toldToStop, ""
+		if s.pause != nil {
+			t.giveBack(ctx, s.pause.reason) // a task that it claimed beside its run
+			if !t.rest(ctx, l, *s.pause) {
+				return toldToStop, ""
+			}
 		}
 	}
 }

@@ -154,6 +154,23 @@ func TestBackoffWithoutEndWaitsForAPerson(t *testing.T) {
 	}
 }
 
+func TestMemberThatRestsHoldsNothing(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.worker.set(func(ctx context.Context, job team.Job) agent.Report {
+			if _, err := s.sup.Claim(ctx, "alice", 1); err != nil {
+				t.Error(err)
+			}
+			_ = job.Entered(ctx)
+			return agent.Report{Termination: agent.Failed, Class: llm.Auth}
+		})
+		s.open()
+		s.board.put(board.Task{ID: 1})
+		s.spawn("alice", func(spec *team.Spec) { spec.Prompt = "take a task" })
+		s.wantPhase("alice", team.Backoff)
+		s.wantStatus(1, board.Pending)
+	})
+}
+
 func TestPanicCostsTheTaskNotTheTeam(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.worker.do = func(ctx context.Context, job team.Job) agent.Report {

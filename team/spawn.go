@@ -18,6 +18,9 @@ func (s *Supervisor) Spawn(ctx context.Context, spec Spec, resume bool) (Status,
 	if spec.Prompt != "" && !spec.HasModel() {
 		return Status{}, fmt.Errorf("spawn %s with a prompt: %w", spec.Name, ErrNoModel)
 	}
+	if spec.Worktree {
+		return Status{}, fmt.Errorf("spawn %s: %w", spec.Name, ErrNoWorktree)
+	}
 	s.roster.Lock()
 	defer s.roster.Unlock()
 	if s.live() >= s.cfg.MaxTeammates && !s.isLive(spec.Name) {

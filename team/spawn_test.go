@@ -45,6 +45,16 @@ func TestR20_OneNameOneWorker(t *testing.T) {
 	})
 }
 
+func TestR23_NoIsolationThatIsNotReal(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.open()
+		_, err := s.sup.Spawn(s.ctx, team.Spec{Name: "alice", Worktree: true}, false)
+		if !errors.Is(err, team.ErrNoWorktree) || len(s.sup.Members()) != 0 {
+			t.Errorf("spawn: %v", err)
+		}
+	})
+}
+
 func TestNamesOfMembers(t *testing.T) {
 	good := []autonomy.AgentName{"a", "alice", "a1", "a-b_c", autonomy.AgentName("x" + strings.Repeat("y", 31))}
 	bad := []autonomy.AgentName{
