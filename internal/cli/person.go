@@ -25,13 +25,11 @@ const maxSecret = 16 << 10
 // are dropped, since they come with copying.
 func (s *Streams) secret(prompt string) (string, error) {
 	if file, ok := s.In.(*os.File); ok && s.interactive() {
-		fmt.Fprint(s.Err, prompt)
-		key, err := term.ReadPassword(int(file.Fd()))
-		fmt.Fprintln(s.Err)
+		key, err := hidden(file, s.Err, prompt)
 		if err != nil {
 			return "", fmt.Errorf("read the key: %w", err)
 		}
-		return strings.TrimSpace(string(key)), nil
+		return strings.TrimSpace(key), nil
 	}
 	line, err := (&Streams{In: io.LimitReader(s.In, maxSecret)}).readLine()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -39,6 +37,27 @@ func (s *Streams) secret(prompt string) (string, error) {
 	}
 	return strings.TrimSpace(line), nil
 }
+
+// hidden reads a line without showing it. The echo is off before the prompt is shown, so that not even a line that is
+// pasted at once is seen.
+func hidden(file *os.File, out io.Writer, prompt string) (string, error) {
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return "", err
+	}
+	terminal := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{byteReader{file}, out}, "")
+	line, err := terminal.ReadPassword(prompt)
+	return line, errors.Join(err, term.Restore(fd, before))
+}
+
+// byteReader reads a byte at a time, so that what is typed ahead is left for the next question.
+type byteReader struct{ io.Reader }
+
+func (r byteReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(1, len(p))]) }
 
 // ask reads one line of a person, after prompt; an empty one is the fallback. The end of the input is an error.
 func (s *Streams) ask(prompt, fallback string) (string, error) {

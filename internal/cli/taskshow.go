@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/board"
+	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
 )
@@ -137,6 +140,12 @@ func showLife(row func(name, format string, args ...any), t board.Task, now time
 		row("finished", "%s, %s", ago(r.FinishedAt, now), verified)
 		if r.RunID != "" {
 			row("run", "%s (autonomy runs show %s)", r.RunID, r.RunID)
+		}
+		var u llm.Usage
+		if json.Unmarshal(r.Usage, &u) == nil && u.Total() > 0 { // a person's file may hold anything there
+			row("tokens", "%d + %d, cost %s, in the last attempt", u.Prompt, u.Completion, slash.Dollars(control.Usage{
+				Prompt: u.Prompt, Completion: u.Completion, Cost: u.Cost, CostKnown: u.CostKnown,
+			}))
 		}
 	}
 }

@@ -104,13 +104,21 @@ func (p *probe) key(context.Context) Finding {
 		return ok("none needed")
 	}
 	for _, w := range p.e.Warnings {
-		return warning("use an https:// base URL", "%s; %s", p.e.KeyFrom, w)
+		return warning("use an https:// base URL", "%s; %s", p.keyFrom(), w)
 	}
 	if p.e.Provider.ID == "kimi-coding" && strings.HasPrefix(p.e.Key.Reveal(), "sk-kimi-") != strings.Contains(p.e.BaseURL, "api.kimi.com/coding") {
 		return warning("keys that begin with sk-kimi- belong to https://api.kimi.com/coding/v1, others to https://api.moonshot.ai/v1",
-			"%s; it does not fit %s", p.e.KeyFrom, p.e.ShownURL())
+			"%s; it does not fit %s", p.keyFrom(), p.e.ShownURL())
 	}
-	return ok("%s", p.e.KeyFrom)
+	return ok("%s", p.keyFrom())
+}
+
+// keyFrom says where the key was found.
+func (p *probe) keyFrom() string {
+	if p.e.KeyFrom == "given" {
+		return "entered now"
+	}
+	return p.e.KeyFrom
 }
 
 func (p *probe) baseURL(context.Context) Finding {
@@ -178,10 +186,10 @@ func (p *probe) list(context.Context) Finding {
 	case p.failed == nil && len(p.models) == 0:
 		return warning("name a model with autonomy model use", "the list is empty")
 	case p.failed == nil:
-		return ok("%d models", len(p.models))
+		return ok("models listed: %d", len(p.models))
 	case errors.As(p.failed, &e) && e.Class == llm.Auth:
 		p.stop = "the key is refused"
-		return failure(p.fix(e), "the key from %s is refused: %s", p.e.KeyFrom, e.Message)
+		return failure(p.fix(e), "the key (%s) is refused: %s", p.keyFrom(), e.Message)
 	case errors.As(p.failed, &e):
 		return warning("nothing, if the tool call below works; else check the base URL", "no list: %s (%s)", e.Message, e.Class)
 	}
