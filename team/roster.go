@@ -12,33 +12,28 @@ import (
 // runs, else when it begins; those for whom the team has no room wait as if they had shut down. The daemon calls it
 // after a crash and for up --resume.
 func (s *Supervisor) Recover(ctx context.Context) error {
-	return s.load(ctx, func(e Enrolled) Enrolled { return e })
+	return s.load(ctx, true)
 }
 
-// Enroll reads the roster without starting anybody: members are known and stopped until they are spawned. The daemon
-// calls it at any other start.
-func (s *Supervisor) Enroll(ctx context.Context) error {
-	return s.load(ctx, func(e Enrolled) Enrolled { e.Desired = NotWanted; return e })
-}
+// Enroll reads the roster without starting anybody: who was wanted is as if shut down, and is revived when there is work
+// or mail. The daemon calls it at any other start.
+func (s *Supervisor) Enroll(ctx context.Context) error { return s.load(ctx, false) }
 
-func (s *Supervisor) load(ctx context.Context, adjust func(Enrolled) Enrolled) error {
+func (s *Supervisor) load(ctx context.Context, start bool) error {
 	s.roster.Lock()
 	defer s.roster.Unlock()
 	list, err := s.cfg.Roster.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("read the roster: %w", err)
 	}
-	changed := false
-	for _, old := range list {
-		if s.find(old.Name) != nil {
+	for _, e := range list {
+		if s.find(e.Name) != nil {
 			continue
 		}
-		e := adjust(old)
-		changed = changed || e.Desired != old.Desired
 		phase := Stopped
 		switch {
 		case e.Desired != Running:
-		case e.Name != Lead && s.live() >= s.cfg.MaxTeammates:
+		case !start, e.Name != Lead && s.live() >= s.cfg.MaxTeammates:
 			phase = Shutdown
 		default:
 			phase = Starting
@@ -51,10 +46,7 @@ func (s *Supervisor) load(ctx context.Context, adjust func(Enrolled) Enrolled) e
 		}
 	}
 	s.countPeers()
-	if !changed {
-		return nil
-	}
-	return s.writeRoster(ctx)
+	return nil
 }
 
 // enlist puts a member on the roster in memory, in the place of one of the same name.

@@ -143,10 +143,12 @@ func TestRosterBringsBackWhoShouldRun(t *testing.T) {
 			if err := s.sup.Enroll(s.ctx); err != nil {
 				t.Fatal(err)
 			}
+			s.wantPhase("alice", team.Shutdown)
 			s.drop(board.Task{ID: 1})
-			s.pass(time.Minute)
-			s.wantPhase("alice", team.Stopped)
+			s.pass(time.Second)
+			s.wantPhase("alice", team.Idle)
 			s.wantPhase("bob", team.Stopped)
+			s.wantStatus(1, board.Completed)
 		})
 	})
 }
