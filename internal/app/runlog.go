@@ -8,6 +8,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/internal/eventlog"
+	"github.com/autonomy-team/autonomy/internal/redact"
 	"github.com/autonomy-team/autonomy/internal/ulid"
 )
 
@@ -24,11 +25,18 @@ func (a *App) beginRun(listen func(agent.Event)) (*runLog, error) {
 		return nil, fmt.Errorf("begin a run log: %w", err)
 	}
 	id := autonomy.RunID(ulid.New())
-	log, err := eventlog.Create(eventlog.Config{Path: a.ws.Run(string(id)), Now: a.opts.Now})
+	log, err := eventlog.Create(eventlog.Config{Path: a.ws.Run(string(id)), Now: a.opts.Now, Mask: a.mask})
 	if err != nil {
 		return nil, fmt.Errorf("begin a run log: %w", err)
 	}
 	return &runLog{id: id, log: log, listen: listen}, nil
+}
+
+// mask keeps secrets out of a record. All else of it stays byte for byte, so that a replay finds the same arguments
+// wherever they stand.
+func (a *App) mask(record []byte) []byte {
+	masked, _ := redact.JSON(record, a.redact.String)
+	return masked
 }
 
 // Record appends one event. A decision that a person was asked for and the end of the run are synced: they are promises

@@ -28,6 +28,7 @@ type transcripts struct {
 	now    func() time.Time
 	head   func(team.Spec) agent.Head // what stands at the head of a conversation that begins today
 	report func(Notice)
+	mask   func(record []byte) []byte // over what goes to the disk
 
 	mu   sync.Mutex
 	open map[autonomy.AgentName]*conversation
@@ -70,7 +71,7 @@ func (t *transcripts) of(member team.Spec) (*agent.Transcript, error) {
 // begins that says so: what can't be trusted is not sent to a model, and a member without a past can still work.
 func (t *transcripts) load(member team.Spec) (*conversation, error) {
 	path := t.ws.Transcript(string(member.Name))
-	log, found, err := eventlog.Open(eventlog.Config{Path: path, Now: t.now})
+	log, found, err := eventlog.Open(eventlog.Config{Path: path, Now: t.now, Mask: t.mask})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (t *transcripts) load(member team.Spec) (*conversation, error) {
 		return nil, err
 	}
 	t.report(Notice{Part: "transcript", File: path, Line: int(found.Damage.Line), Text: found.Damage.Reason + "; kept as " + aside})
-	if log, _, err = eventlog.Open(eventlog.Config{Path: path, Now: t.now}); err != nil {
+	if log, _, err = eventlog.Open(eventlog.Config{Path: path, Now: t.now, Mask: t.mask}); err != nil {
 		return nil, err
 	}
 	script, err := agent.NewTranscript(t.head(member), journal{log})

@@ -58,7 +58,7 @@ func (a *App) Workshop(set config.Settings) (*Workshop, error) {
 		return nil, err
 	}
 	w.scripts = &transcripts{
-		ws: a.ws, now: a.opts.Now, head: w.head, report: a.opts.Report, open: map[autonomy.AgentName]*conversation{},
+		ws: a.ws, now: a.opts.Now, head: w.head, report: a.opts.Report, mask: a.mask, open: map[autonomy.AgentName]*conversation{},
 	}
 	requests, err := gateway.OpenRequests(gateway.RequestsConfig{Path: a.ws.Requests(), Now: a.opts.Now})
 	if requests == nil {

@@ -20,6 +20,9 @@ type Config struct {
 	FS       atomicfile.FS    // default atomicfile.OS()
 	MaxBytes int64            // a file that would grow beyond it is put aside as PATH.FIRST and a new one begun; 0 = never
 	Now      func() time.Time // default time.Now
+	// Mask is applied to each record, a JSON object, before it is summed and written; nil = as it is. What it returns
+	// must be one too.
+	Mask func(record []byte) []byte
 }
 
 // Log appends to one log file. One Log in one process writes a file. Its methods may be called from any goroutine.
@@ -178,6 +181,9 @@ func (l *Log) encode(v any) (uint32, error) {
 		return 0, err
 	}
 	data := bytes.TrimSuffix(l.data.Bytes(), []byte("\n"))
+	if l.cfg.Mask != nil {
+		data = l.cfg.Mask(data)
+	}
 	if len(data) < 2 || data[0] != '{' {
 		return 0, fmt.Errorf("a record must be a JSON object, %T is not", v)
 	}

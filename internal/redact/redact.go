@@ -7,7 +7,6 @@
 package redact
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -95,71 +94,3 @@ func (r *Redactor) String(s string) string {
 
 // Bytes is String for bytes; b itself is not changed.
 func (r *Redactor) Bytes(b []byte) []byte { return []byte(r.String(string(b))) }
-
-// JSON masks every string of a JSON value with mask, names of members included, and reports whether there was anything
-// to mask. Text that is no JSON comes back as a masked JSON string.
-func JSON(raw json.RawMessage, mask func(string) string) (masked json.RawMessage, found bool) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		text, _ := json.Marshal(mask(string(raw))) // a string always encodes
-		return text, mask(string(raw)) != string(raw)
-	}
-	w := walker{mask: mask}
-	v = w.value(v)
-	if !w.found {
-		return raw, false
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return json.RawMessage(`"` + Mark + `"`), true
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), true
-}
-
-// walker masks the strings of a decoded JSON value.
-type walker struct {
-	mask  func(string) string
-	found bool
-}
-
-func (w *walker) text(s string) string {
-	m := w.mask(s)
-	w.found = w.found || m != s
-	return m
-}
-
-func (w *walker) value(v any) any {
-	switch v := v.(type) {
-	case string:
-		return w.text(v)
-	case []any:
-		for i := range v {
-			v[i] = w.value(v[i])
-		}
-	case map[string]any:
-		masked := make(map[string]any, len(v))
-		for name, value := range v {
-			masked[w.text(name)] = w.member(name, w.value(value))
-		}
-		return masked
-	}
-	return v
-}
-
-// member masks a string whose member's name makes it a secret, as in {"API_KEY": "…"}: the shape needs both to see it.
-func (w *walker) member(name string, value any) any {
-	text, ok := value.(string)
-	if !ok || strings.Contains(text, Mark) {
-		return value
-	}
-	pair := `"` + name + `": "` + text + `"`
-	if w.mask(pair) == pair {
-		return value
-	}
-	w.found = true
-	return Mark
-}

@@ -101,6 +101,28 @@ func TestJSONStaysJSON(t *testing.T) {
 	}
 }
 
+func TestJSONLeavesTheRestAsItIs(t *testing.T) {
+	r := New(canary)
+	in := `{"z": 1.50, "a\u0062":"<&>", "out":"a\nsk-abcdefghijklmnopqrst", "API_KEY" : "correct horse",  "x":["\"MY_TOKEN\": \"abcdefghij\""]}`
+	want := `{"z": 1.50, "a\u0062":"<&>", "out":"a\n` + Mark + `", "API_KEY" : "` + Mark + `",  "x":["\"MY_TOKEN\": \"` + Mark + `\""]}`
+	if got, found := JSON(json.RawMessage(in), r.String); !found || string(got) != want {
+		t.Errorf("found %v:\n%s, want\n%s", found, got, want)
+	}
+	hidden := `{"out":"token in a line\nMY_TOKEN=\u0061bcdefghij"}`
+	if got, found := JSON(json.RawMessage(hidden), r.String); !found || strings.Contains(string(got), "bcdefghij") {
+		t.Errorf("found %v: %s", found, got)
+	}
+}
+
+func BenchmarkJSONOfAnEvent(b *testing.B) {
+	r := New(canary, "another-secret-value-here", "and-a-third-one-that-is-longer")
+	event := json.RawMessage(`{"run_id":"01M8Q42MZ2FVJP0ECQFJB6T8ZY","turn":3,"type":"observation","data":{"call":"call_1",` +
+		`"tool":"bash","status":"ok","exit":0,"output":"` + strings.Repeat(`a line of output that says little\n`, 10) + `"}}`)
+	for b.Loop() {
+		JSON(event, r.String)
+	}
+}
+
 type sink struct{ strings.Builder }
 
 func (*sink) Close() error { return nil }
