@@ -26,6 +26,7 @@ func modelCommands() map[string]func(ts *testscript.TestScript, neg bool, args [
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"scriptmodel": scriptModel, "requests": countRequests, "dumprequests": dumpRequests, "release": releaseHeld,
 		"waitrequests": waitRequests, "until": until, "events": runEvents, "alter": alter,
+		"identity": oneIdentity,
 	}
 }
 
@@ -73,11 +74,15 @@ func waitRequests(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(model(ts).Wait(ctx, want))
 }
 
-// dumpRequests writes the bodies of the requests so far, one a line: dumprequests FILE.
+// dumpRequests writes the messages of the requests so far, one a line as "ROLE: TEXT", an empty line before each request:
+// dumprequests FILE.
 func dumpRequests(ts *testscript.TestScript, _ bool, args []string) {
 	var b strings.Builder
 	for _, r := range model(ts).Requests() {
-		fmt.Fprintf(&b, "%s\n", r.Body)
+		b.WriteByte('\n')
+		for _, m := range r.Request.Messages {
+			fmt.Fprintf(&b, "%s: %s\n", m.Role, strings.ReplaceAll(m.Content, "\n", "⏎"))
+		}
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }
@@ -98,6 +103,46 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%q did not come, last:\n%s", args[0], out)
 		}
 		time.Sleep(50 * time.Millisecond) // another process leaves no signal
+	}
+}
+
+// oneIdentity checks the requests so far: each of a member holds its identity block exactly once, and begins with all
+// of the member's request before, byte for byte, tools included.
+func oneIdentity(ts *testscript.TestScript, _ bool, _ []string) {
+	type request struct {
+		Messages []json.RawMessage
+		Tools    json.RawMessage
+	}
+	before := map[string]request{}
+	for i, recorded := range model(ts).Requests() {
+		var r request
+		ts.Check(json.Unmarshal(recorded.Body, &r))
+		if strings.Contains(string(r.Messages[0]), "You judge whether") {
+			continue // not a request of a member's loop
+		}
+		blocks, who := 0, ""
+		for _, m := range r.Messages {
+			if text := string(m); strings.Contains(text, "<identity>") || strings.Contains(text, `\u003cidentity`) {
+				blocks++
+				who = text
+			}
+		}
+		if blocks != 1 {
+			ts.Fatalf("request %d holds %d identity blocks", i+1, blocks)
+		}
+		old := before[who]
+		if old.Tools != nil && string(old.Tools) != string(r.Tools) {
+			ts.Fatalf("request %d offers other tools than the one before", i+1)
+		}
+		for j, m := range old.Messages {
+			if j >= len(r.Messages) || string(m) != string(r.Messages[j]) {
+				ts.Fatalf("request %d does not begin with the one before: message %d", i+1, j+1)
+			}
+		}
+		before[who] = r
+	}
+	if len(before) == 0 {
+		ts.Fatalf("no request of a member")
 	}
 }
 
