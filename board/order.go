@@ -1,9 +1,6 @@
 package board
 
-import (
-	"cmp"
-	"slices"
-)
+import "cmp"
 
 // Compare is the order in which ready tasks are taken: higher priority first, then the smaller id as a number, so that
 // 2 comes before 10. It is 0 for one and the same task only.
@@ -13,6 +10,3 @@ func Compare(a, b Task) int {
 	}
 	return cmp.Compare(a.ID, b.ID)
 }
-
-// Sort puts tasks into the order in which they are taken.
-func Sort(tasks []Task) { slices.SortFunc(tasks, Compare) }

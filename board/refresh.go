@@ -138,16 +138,16 @@ func (d *Dir) collect() Changes {
 	d.index.advance(now)
 	c := Changes{Lost: d.lost, Next: d.index.due()}
 	d.lost = nil
-	var ready []Task
+	var ready []*record
 	for id := range d.index.newly {
 		if r := d.index.records[id]; r != nil && r.ready {
-			ready = append(ready, r.task)
+			ready = append(ready, r)
 		}
 	}
 	d.index.newly = map[autonomy.TaskID]bool{} // clearing a set costs what it cost when it was largest
-	Sort(ready)
-	for _, t := range ready {
-		c.Ready = append(c.Ready, t.ID)
+	slices.SortFunc(ready, func(a, b *record) int { return Compare(a.task, b.task) })
+	for _, r := range ready {
+		c.Ready = append(c.Ready, r.id)
 	}
 	for id := range d.changed {
 		c.Changed = append(c.Changed, id)
