@@ -194,13 +194,13 @@ func TestAccountLetsOneTryFirst(t *testing.T) {
 	}
 	<-changed
 	later = until
-	if ok, _, changed = as.turn("k", b, later); !ok {
+	if ok, _, _ = as.turn("k", b, later); !ok {
 		t.Fatal("b may not try after a failed")
 	}
 	_, _, changed = as.turn("k", c, later)
 	as.yield("k", b)
 	<-changed
-	if ok, _, changed = as.turn("k", c, later); !ok {
+	if ok, _, _ = as.turn("k", c, later); !ok {
 		t.Fatal("c may not try after b gave up")
 	}
 	_, _, changed = as.turn("k", a, later)

@@ -128,11 +128,6 @@ func (s *stage) drop(tasks ...board.Task) {
 	synctest.Wait()
 }
 
-func (s *stage) phase(name autonomy.AgentName) team.Phase {
-	st, _ := s.sup.Member(name)
-	return st.Phase
-}
-
 func (s *stage) wantPhase(name autonomy.AgentName, want team.Phase) {
 	s.t.Helper()
 	if st, _ := s.sup.Member(name); st.Phase != want {
