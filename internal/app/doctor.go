@@ -39,6 +39,11 @@ func (a *App) Diagnose(ctx context.Context, o DoctorOptions) []doctor.Row {
 	}
 	chains = append(chains, doctor.Chain{doctor.Git()}, doctor.Chain{doctor.Chromium()}, doctor.Chain{doctor.Sandbox()})
 	chains = append(chains, doctor.Models(a.subject(o.Model)))
+	if set, err := a.Settings(); err == nil && len(set.Fallback) > 0 {
+		chains = append(chains, doctor.Chain{{Name: "fallback", Run: func(context.Context) doctor.Finding {
+			return a.checkFallback(set.Fallback)
+		}}})
+	}
 	return a.clean(doctor.Run(ctx, chains, doctor.Options{Offline: o.Offline, Progress: o.Progress}))
 }
 
@@ -206,6 +211,21 @@ func (a *App) checkClaims(context.Context) doctor.Finding {
 		}
 	}
 	return doctor.Finding{State: doctor.OK, Seen: "none is orphaned"}
+}
+
+// checkFallback looks whether the models that stand in can be reached by name and key. It asks no server.
+func (a *App) checkFallback(names []string) doctor.Finding {
+	var wrong []string
+	for _, name := range names {
+		id, model, _ := strings.Cut(name, "/")
+		if _, err := a.memberEndpoint(provider.Choice{Provider: id, Model: model}); err != nil {
+			wrong = append(wrong, name+": "+err.Error())
+		}
+	}
+	if len(wrong) > 0 {
+		return doctor.Finding{State: doctor.Warning, Seen: "passed over: " + some(wrong), Fix: "set the key, or correct fallback in config.yaml"}
+	}
+	return doctor.Finding{State: doctor.OK, Seen: strings.Join(names, ", ")}
 }
 
 // some joins the first few of a list.
