@@ -8,18 +8,43 @@ import (
 	"github.com/autonomy-team/autonomy/internal/visible"
 )
 
-// EventLine is one team event as people read it: "alice claimed #2", "task #4 failed (exit 1)".
+// EventLine is one team event as people read it: "alice claimed #2 (Write the docs)", "bob is idle". What has no actor
+// is the daemon's own.
 func EventLine(e control.Event) string {
-	var b strings.Builder
-	if e.Actor != "" {
-		b.WriteString(visible.Line(e.Actor) + " ")
+	who := visible.Line(e.Actor)
+	if who == "" {
+		who = "the daemon"
 	}
-	b.WriteString(strings.ReplaceAll(visible.Line(e.Type), "_", " "))
+	line := who + " " + eventWords(e)
+	if reason, _, _ := strings.Cut(e.Reason, "\n"); reason != "" {
+		line += fmt.Sprintf(" (%s)", visible.Clip(reason, 160))
+	}
+	return line
+}
+
+func eventWords(e control.Event) string {
+	what := strings.ReplaceAll(visible.Line(e.Type), "_", " ")
+	switch e.Type {
+	case "state":
+		what = "is " + strings.ReplaceAll(visible.Line(e.To), "_", " ")
+	case "claim_lost":
+		what = "lost"
+	case "failed":
+		if e.Task == 0 {
+			return "has failed"
+		}
+	case "mail_delivered":
+		what = "got mail"
+	case "shutdown":
+		what = "has ended"
+	case "error":
+		what = "met an error"
+		if e.Task != 0 {
+			what += " with"
+		}
+	}
 	if e.Task != 0 {
-		fmt.Fprintf(&b, " #%d", e.Task)
+		what += fmt.Sprintf(" #%d", e.Task)
 	}
-	if e.Reason != "" {
-		fmt.Fprintf(&b, " (%s)", visible.Clip(e.Reason, 160))
-	}
-	return b.String()
+	return what
 }
