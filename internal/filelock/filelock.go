@@ -46,7 +46,7 @@ func (e *BusyError) Is(target error) bool { return target == ErrBusy }
 const (
 	defaultWait = 2 * time.Second
 	firstStep   = 50 * time.Microsecond // a critical section of the board takes a few hundred
-	lastStep    = 10 * time.Millisecond
+	lastStep    = 2 * time.Millisecond
 	maxInfo     = 4096 // bytes of a lock file that are looked at
 )
 
@@ -62,10 +62,10 @@ type Config struct {
 
 // Lock is a lock that is acquired again and again, by any number of goroutines.
 type Lock struct {
-	path string
-	wait time.Duration
-	perm fs.FileMode
-	turn chan struct{} // holds one token: exclusion within the process, before the disk is asked
+	path  string
+	wait  time.Duration
+	perm  fs.FileMode
+	queue queue // exclusion within the process, before the disk is asked
 }
 
 // New returns a lock on path with the default bound and permissions. It touches no file.
@@ -73,7 +73,7 @@ func New(path string) *Lock { return Open(Config{Path: path}) }
 
 // Open returns a lock as c says. It touches no file.
 func Open(c Config) *Lock {
-	l := &Lock{path: c.Path, wait: c.Wait, perm: c.Perm, turn: make(chan struct{}, 1)}
+	l := &Lock{path: c.Path, wait: c.Wait, perm: c.Perm}
 	if l.wait <= 0 {
 		l.wait = defaultWait
 	}
@@ -87,24 +87,56 @@ func Open(c Config) *Lock {
 // of ctx when it ended, a *BusyError when the bound passed, or what opening the file gave.
 func (l *Lock) Acquire(ctx context.Context) (unlock func() error, err error) {
 	begin := time.Now()
+	var held *flock.Flock
+	if turn := l.queue.join(); turn != nil {
+		got, err := l.stand(ctx, turn, begin)
+		if err != nil {
+			return nil, err
+		}
+		held = got.held
+	}
+	if held == nil || !samePlace(held, l.path) {
+		if held != nil { // the file was removed or replaced: what is held excludes nobody who comes now
+			_ = held.Unlock()
+		}
+		if held, err = l.poll(ctx, begin, (*flock.Flock).TryLock); err != nil {
+			_ = l.release(nil)
+			return nil, err
+		}
+		l.queue.locked()
+	}
+	return func() error { return l.release(held) }, nil
+}
+
+// stand waits for the caller's turn.
+func (l *Lock) stand(ctx context.Context, turn chan grant, begin time.Time) (grant, error) {
 	bound := time.NewTimer(l.wait)
 	defer bound.Stop()
+	var err error
 	select {
-	case l.turn <- struct{}{}:
+	case got := <-turn:
+		return got, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("lock %s: %w", l.path, ctx.Err())
+		err = fmt.Errorf("lock %s: %w", l.path, ctx.Err())
 	case <-bound.C:
-		return nil, &BusyError{Path: l.path, Holder: readHolder(l.path), Waited: time.Since(begin)}
+		err = &BusyError{Path: l.path, Holder: readHolder(l.path), Waited: time.Since(begin)}
 	}
-	held, err := l.poll(ctx, begin, (*flock.Flock).TryLock)
-	if err != nil {
-		<-l.turn
-		return nil, err
+	if late, granted := l.queue.leave(turn); granted {
+		_ = l.release(late.held)
 	}
-	return func() error {
-		defer func() { <-l.turn }()
-		return held.Unlock()
-	}, nil
+	return grant{}, err
+}
+
+// release ends a turn. The file is unlocked before the next goroutine is woken to lock it anew.
+func (l *Lock) release(held *flock.Flock) (err error) {
+	unlock, woken := l.queue.next(held)
+	if unlock != nil {
+		err = unlock.Unlock()
+	}
+	if woken != nil {
+		woken <- grant{}
+	}
+	return err
 }
 
 // AcquireShared takes the lock together with others that share it, and excludes Acquire. Its unlock and errors are those

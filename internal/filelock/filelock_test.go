@@ -237,3 +237,45 @@ func BenchmarkAcquire(b *testing.B) {
 		}
 	}
 }
+
+// TestTurnsArePassedOn lets many goroutines come and go, some of which give up while they wait, on two locks of one
+// path: none may be inside with another, and the lock must be free in the end.
+func TestTurnsArePassedOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	locks := []*filelock.Lock{filelock.New(path), filelock.New(path)}
+	var inside, entered, left atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			l := locks[i%2]
+			for round := range 20 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if (i+round)%5 == 0 { // gives up, perhaps in the very moment of its turn
+					time.AfterFunc(time.Duration(round)*50*time.Microsecond, cancel)
+				}
+				unlock, err := l.Acquire(ctx)
+				if err != nil {
+					left.Add(1)
+					cancel()
+					continue
+				}
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d are inside", n)
+				}
+				entered.Add(1)
+				inside.Add(-1)
+				if err := unlock(); err != nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	if entered.Load()+left.Load() != 64*20 {
+		t.Errorf("%d entered and %d left, of %d", entered.Load(), left.Load(), 64*20)
+	}
+	if _, held, err := filelock.Holder(path); held || err != nil {
+		t.Errorf("the lock is left held: %v, %v", held, err)
+	}
+}

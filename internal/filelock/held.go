@@ -54,6 +54,10 @@ func (h *Held) write(info []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// InPlace reports whether the locked file is still the one at its path. If not, someone removed or replaced it, and others
+// can take the lock that lies there now.
+func (h *Held) InPlace() bool { return samePlace(h.lock, h.path) }
+
 // Release gives the lock back. The file stays, with its content: only the lock says whether anyone lives.
 func (h *Held) Release() error { return h.lock.Unlock() }
 
