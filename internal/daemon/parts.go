@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -17,10 +18,11 @@ import (
 )
 
 // serveSocket answers calls until ctx ends.
-func (d *daemon) serveSocket(ctx context.Context) {
+func (d *daemon) serveSocket(ctx context.Context, sock *socket) {
 	stop := context.AfterFunc(ctx, func() { _ = d.server.Close() })
 	defer stop()
-	if err := d.server.Serve(d.sock); err != nil && !errors.Is(err, http.ErrServerClosed) {
+	err := d.server.Serve(sock)
+	if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		d.log.fault("control", "serve the control socket", err)
 		d.problem(control.Problem{Reason: "the control socket is closed: " + err.Error()})
 	}

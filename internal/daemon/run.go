@@ -87,13 +87,15 @@ func (d *daemon) serve(ctx context.Context, starter *control.Announcer) (int, er
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx)) // the socket and the narrator outlive the team
 	d.spawnAll(work)
 	var others sync.WaitGroup
-	others.Go(func() { d.serveSocket(side) })
+	sock := d.sock
+	others.Go(func() { d.serveSocket(side, sock) })
 	others.Go(func() { d.watchFiles(side) })
 	if d.opts.Foreground && d.opts.Err != nil {
 		others.Go(func() { narrate(side, d.events, d.began, d.opts.Err) })
 	}
 	starter.Ready(nil)
 	d.log.Info().Int("pid", d.info.PID).Str("version", d.info.Version).Str("socket", d.sock.path).Msg("up")
+	others.Go(func() { d.keepPlace(side) })
 	err := d.sup.Serve(work)
 	cancel(nil)
 	d.down.Store(true)
@@ -101,7 +103,7 @@ func (d *daemon) serve(ctx context.Context, starter *control.Announcer) (int, er
 	d.drain()
 	stopSide()
 	others.Wait()
-	code, err := d.verdict(err)
+	code, err := d.verdict(err, context.Cause(ctx))
 	d.log.Info().Int("exit", code).AnErr("reason", err).Msg("down")
 	return code, errors.Join(err, d.close())
 }
@@ -113,10 +115,13 @@ func (d *daemon) drain() {
 	_ = d.server.Shutdown(ctx) // streams never end by themselves; their context does
 }
 
-// verdict is the exit status for the way in which the team ended.
-func (d *daemon) verdict(err error) (int, error) {
+// verdict is the exit status for the way in which the team ended, and for what ended it.
+func (d *daemon) verdict(err, cause error) (int, error) {
 	var idle *team.IdleError
+	var displaced *DisplacedError
 	switch {
+	case errors.As(cause, &displaced):
+		return ExitFailed, errors.Join(err, displaced)
 	case errors.As(err, &idle) && idle.Done():
 		return ExitOK, nil
 	case errors.As(err, &idle):

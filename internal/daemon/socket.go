@@ -21,6 +21,7 @@ type socket struct {
 	net.Listener
 	path string
 	addr string // daemon.addr, when the socket is not in the workspace
+	file fs.FileInfo
 }
 
 // listen makes the control socket, 0600 in a folder of 0700. The daemon's lock is held, so whatever lies at the path is
@@ -45,7 +46,10 @@ func listen(ws config.Workspace) (*socket, error) {
 		return nil, fmt.Errorf("listen for the control socket: %w", err)
 	}
 	s.Listener.(*net.UnixListener).SetUnlinkOnClose(false) // remove does it, last of all
-	if err := os.Chmod(path, 0o600); err != nil {
+	if s.file, err = os.Lstat(path); err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("close the control socket to others: %w", err), s.remove())
 	}
 	if s.addr != "" {
@@ -74,9 +78,12 @@ func removeSocket(path string) error {
 }
 
 // remove takes the socket's files away, which is what a waiting `down` looks for: it comes right before the lock is
-// released.
+// released. What took the place of the socket is another's.
 func (s *socket) remove() error {
 	_ = s.Close() // the server may have closed it already
+	if there, err := os.Lstat(s.path); err == nil && s.file != nil && !os.SameFile(there, s.file) {
+		return nil
+	}
 	err := os.Remove(s.path)
 	if s.addr != "" {
 		_ = os.Remove(s.addr) // a stale one only costs the next client a failed dial

@@ -16,6 +16,7 @@ import (
 	"github.com/autonomy-team/autonomy/internal/app"
 	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/filelock"
 	"github.com/autonomy-team/autonomy/internal/watch"
 	"github.com/autonomy-team/autonomy/team"
 )
@@ -34,7 +35,8 @@ type daemon struct {
 	began   int64 // number of the last event before this life
 	sup     *team.Supervisor
 	watcher *watch.Watcher
-	sock    *socket
+	held    *filelock.Held
+	sock    *socket // its goroutines are serve's; keepPlace may put another in its place
 	server  *http.Server
 	down    atomic.Bool
 	cancel  context.CancelCauseFunc
@@ -82,7 +84,7 @@ func (d *daemon) takeLock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.info = info
+	d.held, d.info = held, info
 	d.onClose(held.Release)
 	d.onClose(func() error {
 		if d.sock == nil {
