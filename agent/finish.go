@@ -28,7 +28,7 @@ func (r *run) broken(ctx context.Context, err error) ending {
 		r.report.Scope = ScopeRun
 		limit := r.WallTime.Seconds()
 		return r.noted(BudgetRefused{ScopeRun, "time", limit, limit}, ending{Blocked, CodeBudget, errWallTime.Error()})
-	case errors.Is(err, errStopped):
+	case errors.Is(err, ErrStopped):
 		return r.noted(Fault{FaultStopped, err.Error()}, ending{Cancelled, "", err.Error()})
 	case stopping != nil:
 		return r.noted(Fault{FaultStopped, stopping.Error()}, ending{Cancelled, "", stopping.Error()})

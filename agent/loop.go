@@ -92,8 +92,11 @@ func New(cfg Config) (*Loop, error) {
 var (
 	errWallTime    = errors.New("the run's time is used up")
 	errInterrupted = errors.New("interrupted by mail")
-	errStopped     = errors.New("asked to stop")
 )
+
+// ErrStopped says that the run was asked to stop and came to a safe point. An error of the Gateway that wraps it, as
+// when a question to a person is given up, ends the run as Cancelled.
+var ErrStopped = errors.New("asked to stop")
 
 // logError marks a failure to write the run's log or transcript: nothing may be done that can't be recorded.
 type logError struct{ err error }
@@ -177,7 +180,7 @@ func (r *run) oneTurn(ctx context.Context) (ending, error) {
 	}
 	select {
 	case <-r.Stop:
-		return ending{}, errStopped
+		return ending{}, ErrStopped
 	default:
 	}
 	r.turn++

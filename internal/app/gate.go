@@ -2,8 +2,9 @@ package app
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
+	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/gateway"
 	"github.com/autonomy-team/autonomy/agent/tool"
 	"github.com/autonomy-team/autonomy/team"
@@ -57,7 +58,7 @@ func (w *Workshop) gate(s *shift) (*gateway.Gateway, error) {
 // member that waits is at a safe point.
 type asking struct{ s *shift }
 
-var errStopped = errors.New("the member was stopped while it waited for an answer")
+var errStopped = fmt.Errorf("the member waited for an answer: %w", agent.ErrStopped)
 
 // Approve is part of gateway.Approver.
 func (a asking) Approve(ctx context.Context, q gateway.Request) (gateway.Answer, error) {
