@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -251,6 +252,9 @@ func TestFolderThatIsALinkIsRefused(t *testing.T) {
 	d := open(t, inbox.Config{Path: path})
 	if _, err := d.Send(t.Context(), inbox.Message{To: "alice", Content: "x"}); err == nil {
 		t.Error("sent through a link")
+	}
+	if _, err := d.Waiting("alice"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a reader is told %v, want what is wrong with the folder", err)
 	}
 	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
 		t.Errorf("files outside: %v, %v", entries, err)

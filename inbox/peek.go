@@ -67,6 +67,13 @@ func (d *Dir) Waiting(name autonomy.AgentName) (bool, error) {
 	if err := CheckName(name); err != nil {
 		return false, err
 	}
+	err := d.checkFolder()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for mail of %s: %w", name, err)
+	}
 	info, err := d.cfg.FS.Lstat(d.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

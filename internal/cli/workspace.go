@@ -100,8 +100,11 @@ func (s *Streams) send(ctx context.Context, req control.SendRequest) (control.Se
 	client, err := s.daemon(ctx)
 	if err == nil {
 		defer client.Close()
-		return client.Send(ctx, req)
-	}
+		var reply control.SendReply
+		if reply, err = client.Send(ctx, req); err == nil {
+			return reply, nil
+		}
+	} // a daemon that ended in between took nothing
 	if !errors.Is(err, control.ErrNotRunning) {
 		return control.SendReply{}, err
 	}

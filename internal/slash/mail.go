@@ -22,7 +22,11 @@ func Mail(w io.Writer, name autonomy.AgentName, mail []inbox.Listed) {
 		if !m.Read {
 			sign = "*"
 		}
-		fmt.Fprintf(w, "%s %s  %s from %s: %s\n", sign, m.Timestamp.Local().Format(time.DateTime), m.Kind,
+		at := strings.Repeat(" ", len(time.DateTime)) // a line dropped by hand need not say when
+		if !m.Timestamp.IsZero() {
+			at = m.Timestamp.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(w, "%s %s  %s from %s: %s\n", sign, at, m.Kind,
 			visible.Line(string(m.From)), strings.ReplaceAll(visible.Block(strings.TrimSpace(m.Content)), "\n", "\n    "))
 	}
 }
