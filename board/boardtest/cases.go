@@ -173,6 +173,11 @@ func failures(b *bench) {
 	_, err := b.Retry(b.t.Context(), id)
 	b.ok(err)
 	b.reason(id, "")
+	b.finish(b.claim(id, member("alice")), board.Fail{Code: "exit", Message: "exit status 1"})
+	b.reason(id, "retry in 30 s")
+	_, err = b.Retry(b.t.Context(), id) // a person who has mended it need not wait
+	b.ok(err)
+	b.reason(id, "")
 }
 
 func held(b *bench) {
