@@ -91,6 +91,7 @@ func (a *App) workspaceChecks(o DoctorOptions) []doctor.Chain {
 		{doctor.Locks(a.ws.Team(), o.TryLock)},
 		{doctor.Events(a.ws.Tasks(), poll)},
 		{doctor.FileSystem(a.ws.Root)},
+		{{Name: "members", Run: a.checkMembers}},
 	}
 }
 
@@ -211,6 +212,29 @@ func (a *App) checkClaims(context.Context) doctor.Finding {
 		}
 	}
 	return doctor.Finding{State: doctor.OK, Seen: "none is orphaned"}
+}
+
+// checkMembers looks whether the model of each member on the roster can be reached by name and key. It asks no server.
+func (a *App) checkMembers(ctx context.Context) doctor.Finding {
+	members, err := a.Enrolled(ctx)
+	if err != nil {
+		return doctor.Finding{State: doctor.Warning, Seen: err.Error(), Fix: "correct the file while no daemon runs"}
+	}
+	var wrong []string
+	for _, m := range members {
+		if !m.HasModel() {
+			continue
+		}
+		if _, err := a.memberEndpoint(choiceOf(m.Spec)); err != nil {
+			wrong = append(wrong, string(m.Name)+": "+err.Error())
+		}
+	}
+	if len(wrong) > 0 {
+		return doctor.Finding{
+			State: doctor.Warning, Seen: "without their model: " + some(wrong), Fix: "set the key with autonomy keys set, or spawn the member anew",
+		}
+	}
+	return doctor.Finding{State: doctor.OK, Seen: fmt.Sprintf("%d on the roster", len(members))}
 }
 
 // checkFallback looks whether the models that stand in can be reached by name and key. It asks no server.
