@@ -137,8 +137,7 @@ func (d *Dir) load(ctx context.Context) error {
 	if loaded {
 		return nil
 	}
-	_, err := d.Refresh(ctx)
-	return err
+	return d.full(ctx, passPoll, true) // not Refresh: what it finds is for the caller's own Changes
 }
 
 // tell queues a notice; mu is held.

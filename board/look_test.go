@@ -300,3 +300,26 @@ func TestCheck(t *testing.T) {
 		t.Errorf("the folder has changed: %v", after)
 	}
 }
+
+// TestFirstHintTellsWhatIsReady makes the folder only after the first look: what a hint then loads must be told.
+func TestFirstHintTellsWhatIsReady(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".tasks")
+	d, err := board.Open(board.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folder *board.FolderError
+	if _, err := d.Refresh(t.Context()); !errors.As(err, &folder) {
+		t.Fatalf("without a folder: %v", err)
+	}
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "task_1.json"), []byte(`{"subject": "x"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := d.Refresh(t.Context(), "task_1.json")
+	if err != nil || !slices.Equal(c.Ready, []autonomy.TaskID{1}) {
+		t.Errorf("Ready is %v, %v", c.Ready, err)
+	}
+}
