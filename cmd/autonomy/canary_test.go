@@ -116,8 +116,17 @@ func TestSecretsAppearNowhere(t *testing.T) {
 	h.write(filepath.Join(h.root, ".tasks/task_2.json"), `{"subject":"go on","blockedBy":[1]}`)
 	h.run("up", "--foreground", "--mode", "full", "--spawn", "alice:coder", "--exit-when-idle", "--poll", "200ms", "--idle-timeout", "1s")
 	for _, args := range [][]string{
-		{"status"}, {"task", "list"}, {"task", "show", "1"}, {"team", "list", "--json"}, {"team", "logs"}, {"runs", "list", "--json"},
-		{"doctor"}, {"doctor", "--json"}, {"model", "show"}, {"model", "list"}, {"keys", "list", "--json"},
+		{"status"},
+		{"task", "list"},
+		{"task", "show", "1"},
+		{"team", "list", "--json"},
+		{"team", "logs"},
+		{"runs", "list", "--json"},
+		{"doctor"},
+		{"doctor", "--json"},
+		{"model", "show"},
+		{"model", "list"},
+		{"keys", "list", "--json"},
 	} {
 		h.run(args...)
 	}

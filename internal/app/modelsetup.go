@@ -171,8 +171,10 @@ func (a *App) ShowModel() ([]ModelValue, error) {
 		model.Value, model.From = "the first of the server that can use tools", "the provider's default"
 	}
 	values := []ModelValue{
-		{"provider", e.Provider.ID, a.sourceName(set, "provider", "a base URL without a provider")}, model,
-		{"base_url", e.ShownURL(), a.sourceName(set, "base_url", e.URLFrom)}, key,
+		{"provider", e.Provider.ID, a.sourceName(set, "provider", "a base URL without a provider")},
+		model,
+		{"base_url", e.ShownURL(), a.sourceName(set, "base_url", e.URLFrom)},
+		key,
 	}
 	if len(set.Fallback) > 0 {
 		values = append(values, ModelValue{"fallback", strings.Join(set.Fallback, ", "), a.sourceName(set, "fallback", "")})
