@@ -128,12 +128,16 @@ func (w *walk) admit(ctx context.Context, a action.Action) (action.Observation, 
 	}
 	adm, err := w.run.Executor.Admit(ctx, a)
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			w.abort(cause)
-			o.Status, o.Output = action.Aborted, "not run: "+cause.Error()
-			return o, nil, nil
+		cause := context.Cause(ctx)
+		if cause == nil && errors.Is(err, ErrStopped) {
+			cause = ErrStopped
 		}
-		return o, nil, fmt.Errorf("admit %s: %w", a.Tool, err)
+		if cause == nil {
+			return o, nil, fmt.Errorf("admit %s: %w", a.Tool, err)
+		}
+		w.abort(cause)
+		o.Status, o.Output = action.Aborted, "not run: "+cause.Error()
+		return o, nil, nil
 	}
 	err = w.run.emit(ApprovalDecision{
 		Call: a.Call, Decision: adm.Decision, Reason: adm.Reason, By: adm.By,
@@ -143,7 +147,7 @@ func (w *walk) admit(ctx context.Context, a action.Action) (action.Observation, 
 		return o, nil, err
 	}
 	if adm.Decision != action.Allow {
-		o.Status, o.Output = action.Denied, "denied: "+adm.Reason
+		o.Status, o.Output = action.Denied, adm.Reason
 		w.x.denied, w.x.reason = true, adm.Reason
 		w.halted = w.halted || !a.ReadOnly
 		return o, nil, nil

@@ -66,6 +66,7 @@ type hands struct {
 	deny  map[string]bool
 	risky map[string]action.Risk
 	read  map[string]bool
+	stops string   // the tool at whose question the member is stopped
 	calls []string // tools that were executed, in order
 }
 
@@ -87,6 +88,9 @@ func (h *hands) Assess(a action.Action) action.Action {
 func (h *hands) Admit(ctx context.Context, a action.Action) (action.Admission, error) {
 	if err := ctx.Err(); err != nil {
 		return action.Admission{}, err
+	}
+	if h.stops == a.Tool {
+		return action.Admission{}, fmt.Errorf("wait for an answer: %w", agent.ErrStopped)
 	}
 	if h.deny[a.Tool] {
 		return action.Admission{Decision: action.Deny, Reason: "policy says no", By: "policy"}, nil

@@ -57,6 +57,9 @@ func TestTerminations(t *testing.T) {
 		}, nil, agent.Achieved, "", 4},
 		{"writing the same again and again is bounded by turns", run, again(20, "write", `{}`), nil, agent.MaxStepsReached, "", 12},
 		{"work has fifty turns", task, again(99, "write", `{"n":%d}`), nil, agent.MaxStepsReached, "", 50},
+		{"stopped at a question", task, []replyFunc{says("", call("1", "read", `{}`), call("2", "write", `{}`), call("3", "write", `{"n":1}`))}, func(b *bench) {
+			b.hands.stops = "write"
+		}, agent.Cancelled, "", 1},
 		{"verify may not run", task, []replyFunc{says("done")}, func(b *bench) {
 			b.judge.list = []outcome.Outcome{{Verdict: outcome.Blocked, Denied: true, By: outcome.ByVerify, Reason: "no"}}
 		}, agent.ApprovalDenied, "", 1},
