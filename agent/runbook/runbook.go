@@ -56,7 +56,10 @@ func (b *Book) Propose(_ context.Context, s agent.State) ([]action.Path, error) 
 	if s.Steps < len(b.steps) {
 		path.Actions = []action.Action{b.steps[s.Steps]}
 	} else {
-		path.Text = fmt.Sprintf("All %d steps are done.", len(b.steps))
+		path.Text = "The step is done."
+		if n := len(b.steps); n > 1 {
+			path.Text = fmt.Sprintf("All %d steps are done.", n)
+		}
 		path.Actions = []action.Action{{Call: "claim", Tool: action.ClaimTool, Claim: true}}
 	}
 	return []action.Path{path}, nil

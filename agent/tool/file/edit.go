@@ -13,7 +13,7 @@ import (
 )
 
 type editArgs struct {
-	Path             string `json:"path" jsonschema:"file, relative to the working directory"`
+	Path             string `json:"path"`
 	OldText          string `json:"old_text" jsonschema:"the exact text to replace, with enough lines around it to be unique"`
 	NewText          string `json:"new_text" jsonschema:"the text to put there"`
 	ReplaceAll       bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`

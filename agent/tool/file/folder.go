@@ -21,15 +21,15 @@ const maxEntries = 1000
 var trashFolder = filepath.Join(".autonomy", "trash")
 
 type pathArgs struct {
-	Path string `json:"path" jsonschema:"path, relative to the working directory"`
+	Path string `json:"path"`
 }
 
 type optionalPathArgs struct {
-	Path string `json:"path,omitempty" jsonschema:"folder, relative to the working directory, which is meant if absent"`
+	Path string `json:"path,omitempty" jsonschema:"the working directory if absent"`
 }
 
 type changePathArgs struct {
-	Path string `json:"path" jsonschema:"path, relative to the working directory"`
+	Path string `json:"path"`
 	tool.Mutating
 }
 
@@ -127,7 +127,7 @@ func kind(info fs.FileInfo) string {
 }
 
 type moveArgs struct {
-	From string `json:"from" jsonschema:"file or folder, relative to the working directory"`
+	From string `json:"from" jsonschema:"file or folder"`
 	To   string `json:"to" jsonschema:"its new path; must not exist"`
 	tool.Mutating
 }

@@ -19,7 +19,7 @@ const (
 )
 
 type readArgs struct {
-	Path   string `json:"path" jsonschema:"file, relative to the working directory"`
+	Path   string `json:"path"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"number of lines, 2000 if absent"`
 }

@@ -15,7 +15,7 @@ import (
 )
 
 type writeArgs struct {
-	Path             string `json:"path" jsonschema:"file, relative to the working directory; folders are made"`
+	Path             string `json:"path" jsonschema:"folders on the way are made"`
 	Content          string `json:"content" jsonschema:"the whole new content"`
 	ExpectedRevision string `json:"expected_revision,omitempty" jsonschema:"write only if the file still has this revision; none = only if it does not exist"`
 	tool.Mutating

@@ -16,7 +16,7 @@ const defaultNames = 500
 
 type filesArgs struct {
 	Pattern string `json:"pattern" jsonschema:"glob; without a slash it matches the name in any folder"`
-	Path    string `json:"path,omitempty" jsonschema:"folder to search below, the working directory if absent"`
+	Path    string `json:"path,omitempty" jsonschema:"the working directory if absent"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"number of files, 500 if absent"`
 }
 
@@ -45,7 +45,7 @@ func (t *Tools) findFiles(ctx context.Context, env tool.Env, a filesArgs) (strin
 
 type symbolArgs struct {
 	Name string `json:"name" jsonschema:"the whole name"`
-	Path string `json:"path,omitempty" jsonschema:"folder to search below, the working directory if absent"`
+	Path string `json:"path,omitempty" jsonschema:"the working directory if absent"`
 }
 
 func (t *Tools) findSymbol(ctx context.Context, env tool.Env, a symbolArgs) (string, error) {

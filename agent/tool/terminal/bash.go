@@ -83,7 +83,7 @@ func (s *spill) file() string {
 type bash struct{ config Config }
 
 type bashArgs struct {
-	Command string `json:"command" jsonschema:"the command line, run by bash in the working directory"`
+	Command string `json:"command" jsonschema:"run by bash in the working directory"`
 	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds until it is ended, 1 to 3600; 600 if absent"`
 	tool.Mutating
 }

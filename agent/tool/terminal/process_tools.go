@@ -45,7 +45,7 @@ func (t *Processes) Tools() []tool.Tool {
 type processStart struct{ table *Processes }
 
 type startArgs struct {
-	Command string `json:"command" jsonschema:"the command line, run by bash in the working directory"`
+	Command string `json:"command" jsonschema:"run by bash in the working directory"`
 	tool.Mutating
 }
 
