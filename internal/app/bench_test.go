@@ -26,7 +26,7 @@ func BenchmarkRegistryOfARun(b *testing.B) {
 	}
 	defer w.Close()
 	for b.Loop() {
-		processes, err := w.box.processes()
+		processes, err := w.box.processes(nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func (a *App) RunGoal(ctx context.Context, o GoalOptions) (report agent.Report, 
 	if err != nil {
 		return agent.Report{}, errors.Join(err, log.close())
 	}
-	cfg.Model = client
+	cfg.Model, cfg.Mail = client, &tools.bell
 	cfg.About = agent.About{
 		Interface: "run", Mode: modeOr(o.Mode), Provider: choice.Provider, Model: choice.Model, Sandbox: sandboxLevel,
 	}
@@ -124,6 +124,7 @@ type hands struct {
 	registry  *tool.Registry
 	box       *toolbox
 	processes *terminal.Processes
+	bell      bell // rings when one of them ends
 }
 
 // openHands opens the tools of the given toolsets; nil means those that are on by default.
@@ -132,15 +133,16 @@ func (a *App) openHands(toolsets []string) (*hands, error) {
 	if err != nil {
 		return nil, err
 	}
-	processes, err := box.processes()
+	h := &hands{box: box}
+	if h.processes, err = box.processes(h.bell.ring); err != nil {
+		return nil, errors.Join(err, box.close())
+	}
+	all, err := tool.New(box.tools(h.processes)...)
 	if err != nil {
 		return nil, errors.Join(err, box.close())
 	}
-	all, err := tool.New(box.tools(processes)...)
-	if err != nil {
-		return nil, errors.Join(err, box.close())
-	}
-	return &hands{registry: all.Available(toolsets), box: box, processes: processes}, nil
+	h.registry = all.Available(toolsets)
+	return h, nil
 }
 
 func (h *hands) close(ctx context.Context) error {

@@ -63,9 +63,9 @@ func (b *toolbox) tools(processes *terminal.Processes) []tool.Tool {
 	return slices.Concat(b.files.All(), b.search.All(), b.shell, processes.Tools())
 }
 
-// processes is an agent's table of processes that stay while its run goes on.
-func (b *toolbox) processes() (*terminal.Processes, error) {
-	return terminal.OpenProcesses(b.terminal, nil)
+// processes is an agent's table of processes that stay while its run goes on. finished hears of their ends; nil = nobody.
+func (b *toolbox) processes(finished func(terminal.Finished)) (*terminal.Processes, error) {
+	return terminal.OpenProcesses(b.terminal, finished)
 }
 
 // catalogue is every tool there is, for lists and for what tasks require. Nothing in it can be called.
@@ -74,7 +74,7 @@ func (a *App) catalogue() (*tool.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	processes, err := box.processes()
+	processes, err := box.processes(nil)
 	if err != nil {
 		return nil, errors.Join(err, box.close())
 	}

@@ -57,6 +57,7 @@ type shift struct {
 	script *agent.Transcript
 
 	processes *terminal.Processes // those that stay until the run ends
+	bell      bell                // rings when one of them ends
 }
 
 // open begins the run's log and gets the member's conversation. Without either nothing may be done.
@@ -71,7 +72,7 @@ func (w *Workshop) open(job team.Job) (*shift, error) {
 			return nil, fmt.Errorf("note in the transcript of %s: %w", job.Member.Name, err)
 		}
 	}
-	if s.processes, err = w.box.processes(); err != nil {
+	if s.processes, err = w.box.processes(s.bell.ring); err != nil {
 		return nil, err
 	}
 	if s.log, err = w.app.beginRun(func(e agent.Event) { s.heard(e) }); err != nil {
@@ -178,7 +179,7 @@ func (s *shift) thinking(ctx context.Context, cfg *agent.Config, gate *gateway.G
 	if err != nil {
 		return err
 	}
-	cfg.Model, cfg.OnDelta, cfg.Budget, cfg.Mail = client, s.delta, purse, letterbox{s.job}
+	cfg.Model, cfg.OnDelta, cfg.Budget, cfg.Mail = client, s.delta, purse, letterbox{s.job, &s.bell}
 	cfg.Learner = engine
 	if s.job.Kind == team.TaskJob {
 		cfg.Proposers = append(cfg.Proposers, engine)
@@ -235,15 +236,22 @@ func firstLine(s string) string {
 	return line
 }
 
-// letterbox is the mail of a job as the loop polls it.
-type letterbox struct{ job team.Job }
+// letterbox is the mail of a job as the loop polls it, and the news of its processes.
+type letterbox struct {
+	job  team.Job
+	bell *bell
+}
 
 func (l letterbox) Poll(ctx context.Context) (agent.Delivery, bool, error) {
 	d, err := l.job.Receive(ctx)
-	if err != nil || len(d.Messages) == 0 {
+	if err != nil {
 		return agent.Delivery{}, false, err
 	}
-	return agent.Delivery{Letters: letters(d.Messages), Ack: func() error { return d.Ack(ctx) }}, true, nil
+	if len(d.Messages) == 0 {
+		return l.bell.Poll(ctx)
+	}
+	all := append(letters(d.Messages), l.bell.letters()...)
+	return agent.Delivery{Letters: all, Ack: func() error { return d.Ack(ctx) }}, true, nil
 }
 
 func (l letterbox) Interrupts() <-chan struct{} { return l.job.Interrupt }

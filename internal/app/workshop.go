@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/autonomy-team/autonomy"
@@ -158,7 +159,7 @@ func (w *Workshop) head(spec team.Spec) agent.Head {
 
 // offered are the tools that a member's model is told of.
 func (w *Workshop) offered(spec team.Spec) ([]llm.Tool, error) {
-	processes, err := w.box.processes()
+	processes, err := w.box.processes(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +183,9 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 	if _, err := gateway.ParseMode(spec.Mode); err != nil {
 		return spec, control.Errorf(control.CodeInvalid, "%v", err)
 	}
+	if err := w.knownToolsets(spec.Toolsets); err != nil {
+		return spec, err
+	}
 	r, err := w.app.roleOf(spec.Role)
 	if err != nil {
 		return spec, control.Errorf(control.CodeInvalid, "%v", err)
@@ -197,6 +201,27 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 	}
 	spec.Provider, spec.Model, spec.BaseURL = endpoint.Provider.ID, endpoint.Model, endpoint.BaseURL
 	return spec, nil
+}
+
+// knownToolsets refuses a name that is no toolset, or one that this version does not have: the member would be without
+// tools, and say so task after task.
+func (w *Workshop) knownToolsets(names []string) error {
+	sets, err := w.app.Toolsets()
+	if err != nil {
+		return err
+	}
+	var there []string
+	for _, set := range sets {
+		if set.Implemented {
+			there = append(there, set.Name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(there, name) {
+			return control.Errorf(control.CodeInvalid, "toolset %q: there are %s", name, strings.Join(there, ", "))
+		}
+	}
+	return nil
 }
 
 // usual are the toolsets that are on by default.
