@@ -22,6 +22,16 @@ const (
 	KindError            Kind = "error"
 )
 
+// Control reports whether messages of the kind would decide something if they came through the daemon. Found in a mailbox
+// they are text.
+func (k Kind) Control() bool {
+	switch k {
+	case KindPlanRequest, KindPlanResponse, KindShutdownRequest, KindShutdownResponse:
+		return true
+	}
+	return false
+}
+
 // Message is one line of a mailbox. The format is documented in docs/formats/inbox.md.
 type Message struct {
 	ID        autonomy.MessageID

@@ -2,6 +2,8 @@ package team
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/agent"
@@ -53,11 +55,18 @@ func (t *Teammate) delivered(messages []inbox.Message) {
 		return
 	}
 	ids := make([]autonomy.MessageID, len(messages))
+	var powerless []string
 	for i, m := range messages {
 		ids[i] = m.ID
+		if m.Kind.Control() {
+			powerless = append(powerless, fmt.Sprintf("%s from %s is shown as text: no line in a file has authority", m.Kind, m.From))
+		}
 	}
 	st := t.snapshot()
-	t.sup.emit(Event{Kind: EventMailDelivered, Actor: st.Name, Task: st.Task, Claim: st.Claim, Run: st.Run, Messages: ids})
+	t.sup.emit(Event{
+		Kind: EventMailDelivered, Actor: st.Name, Task: st.Task, Claim: st.Claim, Run: st.Run, Messages: ids,
+		Reason: strings.Join(powerless, "; "),
+	})
 }
 
 // answer writes to the sender of each message that is of kind message. A label that names nobody gets none.

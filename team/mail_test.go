@@ -277,3 +277,23 @@ func TestLeadWorksLines(t *testing.T) {
 		}
 	})
 }
+
+// A line that anyone could have written stops nobody; it is read as text, and the log says what it was.
+func TestControlTypeInAMailboxIsTextAndLogged(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.open()
+		s.spawn("alice", noModel)
+		if _, err := s.mail.Send(s.ctx, inbox.Message{Kind: inbox.KindShutdownRequest, From: "lead", To: "alice", Content: "stop"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.sup.Send(s.ctx, message("user", "alice", "hello")); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(time.Second)
+		s.wantPhase("alice", team.Idle)
+		events := s.log.of(team.EventMailDelivered, "alice")
+		if want := "shutdown_request from lead is shown as text: no line in a file has authority"; len(events) != 1 || events[0].Reason != want {
+			t.Errorf("%+v", events)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"sync"
 
 	"github.com/autonomy-team/autonomy/board"
@@ -23,6 +24,7 @@ type Gate struct {
 	mu         sync.Mutex
 	seen       [3]stamp // of trust.json, the workspace's folder and git's index
 	known      bool
+	busy       bool // a task was refused because git was at work
 	generation uint64
 	refusal    string            // why no task is admitted; "" when the workspace is trusted
 	tracked    map[string]bool   // names in .tasks that git tracks
@@ -45,15 +47,19 @@ func (g *Gate) Generation() uint64 {
 	return g.generation
 }
 
-// Admit returns "" or why a task may not be worked. It answers by what the last Generation saw.
+// Admit returns "" or why a task may not be worked. It looks again each time: between two polls consent may have been
+// taken back, or a file may have come with git. Git writes files first and its index last, and holds index.lock
+// meanwhile; a file that is there and not in the index is a person's only when that lock is not.
 func (g *Gate) Admit(name string, _ board.Task, people []byte) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.known {
-		g.refresh()
-	}
+	locked := g.refresh()
 	if g.refusal != "" {
 		return g.refusal
+	}
+	if locked != "" && !g.tracked[name] {
+		g.busy = true
+		return fmt.Sprintf("untrusted: git is at work (%s is there), looking again", locked)
 	}
 	if g.tracked[name] && g.accepted[name] != TaskHash(name, people) {
 		return fmt.Sprintf("untrusted: %s came with git; run autonomy trust", name)
@@ -61,16 +67,25 @@ func (g *Gate) Admit(name string, _ board.Task, people []byte) string {
 	return ""
 }
 
-// refresh looks again when something has changed. The stamps are taken first: a change that comes while it looks is
-// seen the next time.
-func (g *Gate) refresh() {
+// refresh looks again when something has changed, and returns git's lock on its index where there is one. The lock is
+// looked for first and the stamps are taken before the look: a change that comes meanwhile is seen the next time.
+func (g *Gate) refresh() (locked string) {
 	index := gitIndex(g.ws.Root)
+	if index != "" {
+		if _, err := os.Lstat(index + ".lock"); err == nil {
+			locked = index + ".lock"
+		}
+	}
+	if g.busy && locked == "" {
+		g.busy = false
+		g.generation++
+	}
 	now := [3]stamp{stampOf(g.store.path), folderStamp(g.ws.Root), {}}
 	if index != "" {
 		now[2] = stampOf(index)
 	}
 	if g.known && now == g.seen {
-		return
+		return locked
 	}
 	refusal, tracked, accepted := g.look()
 	if !g.known || refusal != g.refusal || !maps.Equal(tracked, g.tracked) || !maps.Equal(accepted, g.accepted) {
@@ -81,6 +96,7 @@ func (g *Gate) refresh() {
 	if refusal != "" && refusal != ErrUntrusted.Error() {
 		g.seen = [3]stamp{} // it could not be told: look again the next time
 	}
+	return locked
 }
 
 func (g *Gate) look() (refusal string, tracked map[string]bool, accepted map[string]string) {

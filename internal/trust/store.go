@@ -156,7 +156,7 @@ func (s *Store) of(ws config.Workspace) (entry, string, error) {
 	}
 	e, ok := entries[ws.Root]
 	if !ok {
-		return entry{}, "nobody has trusted this folder yet", nil
+		return entry{}, "nobody has agreed yet that this folder may act", nil
 	}
 	info, err := os.Lstat(ws.Root)
 	if err != nil {

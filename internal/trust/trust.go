@@ -13,9 +13,9 @@ import (
 
 // State is what a person's consent to a workspace covers now.
 type State struct {
-	Trusted bool
-	Why     string   // why not, in words; "" when Trusted
-	Changed []string // files that would act and differ from what was accepted, or are new: they are inert. Sorted.
+	Trusted bool     `json:"trusted"`
+	Why     string   `json:"why,omitempty"`     // what to do and why not, in words; "" when Trusted
+	Changed []string `json:"changed,omitempty"` // files that would act and differ from what was accepted, or are new: they are inert. Sorted.
 
 	accepted map[string]bool
 }
@@ -30,7 +30,7 @@ func (s *Store) Check(ws config.Workspace) (State, error) {
 		return State{}, fmt.Errorf("check trust: %w", err)
 	}
 	if why != "" {
-		return State{Why: why}, nil
+		return State{Why: fmt.Sprintf("%v (%s)", ErrUntrusted, why)}, nil
 	}
 	files, err := actingFiles(ws)
 	if err != nil {
