@@ -54,11 +54,13 @@ tasks that spell out their steps.`,
   autonomy task list                 look at the board
   autonomy wait --all                wait until everything is done
   autonomy down                      stop the daemon`,
+		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          needVerb,
 	}
+	root.SetVersionTemplate("autonomy {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentFlags().StringVarP(&s.Dir, "directory", "C", s.Dir, "work as if started in `DIR`")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return s.enter() }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -8,11 +9,17 @@ import (
 	"github.com/autonomy-team/autonomy/internal/control"
 )
 
+// versionLine is what 'version' and --version print after the name.
+func versionLine() string {
+	return fmt.Sprintf("%s (%s, %s/%s)", control.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func newVersionCmd(s *Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
+		Example: "  autonomy version --json",
 		GroupID: "look",
 		Args:    words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -22,7 +29,7 @@ func newVersionCmd(s *Streams) *cobra.Command {
 					"platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			s.print("autonomy %s (%s, %s/%s)", control.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			s.print("autonomy %s", versionLine())
 			return nil
 		},
 	}
