@@ -14,6 +14,12 @@ func (d *Dir) archivePath(id autonomy.TaskID) string {
 	return filepath.Join(d.cfg.Path, archiveName, FileName(id))
 }
 
+// notFound is the error for a task that is not on the board.
+func (d *Dir) notFound(id autonomy.TaskID) *NotFoundError {
+	_, err := d.fs.Lstat(d.archivePath(id))
+	return &NotFoundError{ID: id, Archived: err == nil}
+}
+
 // archiveChanged reports whether the archive may hold other files than when it was last asked; polling is held.
 func (d *Dir) archiveChanged() bool {
 	at := d.cfg.Now()

@@ -17,9 +17,17 @@ var (
 )
 
 // NotFoundError names the task that is not on the board. It is ErrNotFound.
-type NotFoundError struct{ ID autonomy.TaskID }
+type NotFoundError struct {
+	ID       autonomy.TaskID
+	Archived bool // it was put away
+}
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no task %d on the board", e.ID) }
+func (e *NotFoundError) Error() string {
+	if e.Archived {
+		return fmt.Sprintf("task %d is in the archive", e.ID)
+	}
+	return fmt.Sprintf("no task %d on the board", e.ID)
+}
 
 // Is makes errors.Is(err, ErrNotFound) true.
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }

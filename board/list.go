@@ -50,7 +50,7 @@ func (d *Dir) Get(id autonomy.TaskID) (Entry, error) {
 	defer d.mu.Unlock()
 	r := d.index.records[id]
 	if r == nil {
-		return Entry{}, &NotFoundError{ID: id}
+		return Entry{}, d.notFound(id)
 	}
 	return d.entry(r, false, now), nil
 }

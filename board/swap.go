@@ -75,6 +75,9 @@ func (d *Dir) tryLocked(ctx context.Context, s swap) (Task, error) {
 // of the file before them, nor for that of the folder behind them.
 func (d *Dir) try(ctx context.Context, s swap, acquire func(context.Context) (func() error, error)) (Task, error) {
 	old := d.look(s.id, passHint)
+	if old.gone() {
+		return Task{}, d.notFound(s.id)
+	}
 	if err := old.problem(); err != nil {
 		return Task{}, err
 	}

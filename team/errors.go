@@ -42,7 +42,7 @@ func (e *LiveError) Error() string { return fmt.Sprintf("%s is running (%s)", e.
 type FullError struct{ Max int }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("the team is full: %d members run, which is the limit (--max-teammates)", e.Max)
+	return fmt.Sprintf("the team is full: the limit is %d running (--max-teammates)", e.Max)
 }
 
 // UnknownNameError names who could have been meant.
@@ -55,6 +55,9 @@ func (e *UnknownNameError) Error() string {
 	names := make([]string, len(e.Valid))
 	for i, name := range e.Valid {
 		names[i] = string(name)
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("nobody is called %q; the team has no members", string(e.Name))
 	}
 	return fmt.Sprintf("nobody is called %q; valid names: %s", string(e.Name), strings.Join(names, ", "))
 }

@@ -134,16 +134,11 @@ func (s *Supervisor) Remove(ctx context.Context, name autonomy.AgentName) error 
 	return nil
 }
 
-// unknown names who could have been meant.
+// unknown names the members, one of whom could have been meant.
 func (s *Supervisor) unknown(name autonomy.AgentName) *UnknownNameError {
 	e := &UnknownNameError{Name: name, Valid: []autonomy.AgentName{}}
 	for _, t := range s.all() {
 		e.Valid = append(e.Valid, t.name())
-	}
-	for _, always := range []autonomy.AgentName{Lead, User, All} {
-		if !slices.Contains(e.Valid, always) {
-			e.Valid = append(e.Valid, always)
-		}
 	}
 	return e
 }

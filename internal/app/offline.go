@@ -39,7 +39,7 @@ func (a *App) Claimants(ctx context.Context) ([]board.Claimant, error) {
 }
 
 // Remark says why a ready task is not taken by anybody on the roster: "needs a model", or "ready; no member may take
-// it". With an empty roster only what no member could work without a model is remarked.
+// it". With an empty roster only what no member could work without a model, or not at all, is remarked.
 func (a *App) Remark(ctx context.Context, b *board.Dir) func(board.Entry) string {
 	members, err := a.Claimants(ctx)
 	return func(e board.Entry) string {
@@ -47,10 +47,9 @@ func (a *App) Remark(ctx context.Context, b *board.Dir) func(board.Entry) string
 			return ""
 		}
 		if len(members) == 0 {
-			if len(e.Task.Steps) == 0 {
-				return "needs a model"
-			}
-			return ""
+			t := e.Task // whoever joins could have this name and role and these tools
+			_, reason := b.Eligible(e.ID, board.Claimant{Name: t.Owner, Role: t.Role, Tools: t.Requires})
+			return reason
 		}
 		reasons := map[string]bool{}
 		for _, who := range members {

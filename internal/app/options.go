@@ -7,6 +7,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/internal/config"
+	"github.com/autonomy-team/autonomy/internal/trust"
 )
 
 // Options says which workspace an App works in. Workspace is required; the zero value of every other field is the
@@ -47,7 +48,7 @@ type RunInfo struct {
 }
 
 // ErrUntrusted says that the workspace waits for a person's trust.
-var ErrUntrusted = errors.New("untrusted: run autonomy trust")
+var ErrUntrusted = trust.ErrUntrusted
 
 // ErrNoRun says that no log has that run id.
 var ErrNoRun = errors.New("no such run")

@@ -18,7 +18,7 @@ type Status struct {
 	Workspace string         `json:"workspace"`
 	Team      string         `json:"team"`
 	Mode      string         `json:"mode"`
-	StartedAt time.Time      `json:"started_at"`
+	StartedAt time.Time      `json:"started_at,omitzero"`
 	UptimeMS  int64          `json:"uptime_ms"`
 	PollMS    int64          `json:"poll_ms"`
 	Watch     Watch          `json:"watch"`
@@ -62,7 +62,6 @@ type Usage struct {
 	Prompt     int     `json:"prompt"`
 	Completion int     `json:"completion"`
 	Cached     int     `json:"cached,omitempty"`
-	Requests   int     `json:"requests,omitempty"`
 	Cost       float64 `json:"cost,omitempty"`
 	CostKnown  bool    `json:"cost_known"`
 }

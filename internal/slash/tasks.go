@@ -15,7 +15,7 @@ import (
 //	[ ] #1: subject                     pending
 //	[>] #2: subject @alice              in progress
 //	[x] #3: subject @bob                completed
-//	[!] #4: subject (reason)            needs a person: failed, cancelled, held, invalid, never ready by itself
+//	[!] #4: subject (reason)            needs a person: failed, held, invalid, untrusted, never ready by itself; cancelled
 //	[ ] #5: subject (blocked by: 1, 2)  waits for others
 //
 // open is Open of the whole board. remark may add why a ready task is not taken; nil adds nothing.
@@ -66,7 +66,8 @@ func TaskLine(e board.Entry, open map[autonomy.TaskID]bool, remark func(board.En
 // mark is the sign in the brackets. An exclamation mark means that nothing happens without a person.
 func mark(e board.Entry) string {
 	switch e.Readiness.Kind {
-	case board.KindInvalid, board.KindUnreadable, board.KindHeld, board.KindCycle, board.KindMissing, board.KindDead:
+	case board.KindInvalid, board.KindUnreadable, board.KindUntrusted, board.KindHeld, board.KindCycle, board.KindMissing,
+		board.KindDead:
 		return "!"
 	}
 	switch e.Task.Status {

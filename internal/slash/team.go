@@ -15,10 +15,13 @@ import (
 //	Team: default
 //	alice (coder): working #2
 //	bob (tester): shutdown
+//
+// A team that nobody was ever spawned into is "No teammates." alone.
 func Team(w io.Writer, team control.Team, now time.Time) {
-	fmt.Fprintf(w, "Team: %s\n", visible.Line(team.Name))
 	if len(team.Members) == 0 {
 		fmt.Fprintln(w, "No teammates.")
+	} else {
+		fmt.Fprintf(w, "Team: %s\n", visible.Line(team.Name))
 	}
 	for _, m := range team.Members {
 		fmt.Fprintln(w, MemberLine(m, now))
