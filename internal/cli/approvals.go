@@ -16,6 +16,7 @@ func newApprovalsCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "approvals",
 		Short:   "List what members ask leave for",
+		Example: "  autonomy approvals\n  autonomy approvals --json | jq -r '.[].id'",
 		GroupID: "look",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,9 +43,11 @@ func newApprovalsCmd(s *Streams) *cobra.Command {
 // newAnswerCmd makes `approve` and `deny`.
 func newAnswerCmd(s *Streams, verb, done, short string, approve bool) *cobra.Command {
 	var feedback string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     verb + " ID",
 		Short:   short,
+		Example: fmt.Sprintf("  autonomy %[1]s 01J8ZK\n  autonomy %[1]s 01J8ZK --feedback 'only in the build folder'", verb),
 		GroupID: "look",
 		Args:    words(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,10 +60,14 @@ func newAnswerCmd(s *Streams, verb, done, short string, approve bool) *cobra.Com
 			if err != nil {
 				return err
 			}
-			s.print("%s", fmt.Sprintf("%s %s (%s)", done, visible.Line(got.ID), visible.Line(got.Member)))
+			if asJSON {
+				return s.json(got)
+			}
+			s.print("%s %s (%s)", done, visible.Line(got.ID), visible.Line(got.Member))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&feedback, "feedback", "", "a word to the member")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the request as JSON")
 	return cmd
 }

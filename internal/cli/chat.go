@@ -75,12 +75,20 @@ func runChat(ctx context.Context, s *Streams, o chatOptions) error {
 // converse reads lines until the input ends or the person leaves. A line that fails is reported; the next one is read.
 // Without a person at the other end the exit status tells whether any line failed.
 func converse(ctx context.Context, s *Streams, session *slash.Session, prompt string) error {
-	lines := bufio.NewReaderSize(s.In, 64<<10)
+	lines := readLines(ctx, s.In)
 	failed := false
 	for {
 		fmt.Fprint(s.Err, prompt)
-		line, readErr := lines.ReadString('\n')
-		err := session.Do(ctx, line)
+		var in input
+		select {
+		case in = <-lines:
+		case <-ctx.Done():
+			if prompt != "" {
+				fmt.Fprintln(s.Err)
+			}
+			return ctx.Err()
+		}
+		err := session.Do(ctx, in.line)
 		switch {
 		case errors.Is(err, slash.ErrQuit):
 			return chatEnd(failed, prompt)
@@ -90,13 +98,40 @@ func converse(ctx context.Context, s *Streams, session *slash.Session, prompt st
 			failed = true
 			report(s, err)
 		}
-		if readErr != nil {
-			if !errors.Is(readErr, io.EOF) {
-				return fmt.Errorf("read a line: %w", readErr)
+		if in.err != nil {
+			if !errors.Is(in.err, io.EOF) {
+				return fmt.Errorf("read a line: %w", in.err)
 			}
 			return chatEnd(failed, prompt)
 		}
 	}
+}
+
+// input is one line, or what was left of one when the input ended.
+type input struct {
+	line string
+	err  error
+}
+
+// readLines reads on a goroutine of its own, so that a signal ends the conversation at the prompt too. Nobody waits for
+// it: a read from a terminal cannot be interrupted, and the process ends next.
+func readLines(ctx context.Context, in io.Reader) <-chan input {
+	lines := make(chan input)
+	go func() {
+		reader := bufio.NewReaderSize(in, 64<<10)
+		for {
+			line, err := reader.ReadString('\n')
+			select {
+			case lines <- input{line, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return lines
 }
 
 func chatEnd(failed bool, prompt string) error {

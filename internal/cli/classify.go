@@ -11,6 +11,7 @@ import (
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/daemon"
 	"github.com/autonomy-team/autonomy/internal/filelock"
+	"github.com/autonomy-team/autonomy/team"
 )
 
 // classify decides the exit status of an error and what to advise.
@@ -33,10 +34,13 @@ func classifyCause(err error) (code int, hint string) {
 		version *control.VersionError
 		running *daemon.AlreadyRunningError
 		busy    *filelock.BusyError
+		name    *team.NameError
 	)
 	switch {
 	case errors.Is(err, config.ErrNoWorkspace):
 		return ExitUsage, "or give the folder with -C DIR"
+	case errors.As(err, &name):
+		return ExitUsage, ""
 	case errors.Is(err, control.ErrNotRunning):
 		return ExitNoDaemon, "start it with 'autonomy up'"
 	case errors.As(err, &version):

@@ -31,8 +31,9 @@ func newDemoCmd(s *Streams) *cobra.Command {
 		Long: `Make a throw-away workspace with the example board, spawn alice (coder) and bob (tester), and show live who claims
 what, who waits for what, and how it ends. It is the real thing: the real daemon on real files. No model is needed,
 because the example tasks spell out their steps; the one that does not stays on the board and says so.`,
-		Args: words(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s) },
+		Example: "  autonomy demo",
+		Args:    words(0, 0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), s) },
 	}
 }
 

@@ -15,8 +15,9 @@ func newDownCmd(s *Streams) *cobra.Command {
 		Short:   "Stop the daemon; the roster stays",
 		GroupID: "start",
 		Long: `Stop the daemon. Members end at their next safe point, within 10 s; their tasks go back to the board.
-The roster stays, so that 'up' brings the team back.`,
-		Args: words(0, 0),
+The roster stays: 'up' revives its members when there is work, 'up --resume' at once.`,
+		Example: "  autonomy down\n  autonomy down --now",
+		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			daemon, err := s.daemon(cmd.Context())
 			var version *control.VersionError

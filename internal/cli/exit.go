@@ -11,7 +11,7 @@ const (
 	ExitFailed     = 1 // the command could not do it; the reason is on standard error
 	ExitUsage      = 2 // the command line or the configuration is wrong
 	ExitRunning    = 3 // a daemon already runs here
-	ExitUnfinished = 4 // tasks are left that need a person
+	ExitUnfinished = 4 // tasks are left for a person
 	ExitNoDaemon   = 5 // the command needs a running daemon
 	ExitTimeout    = 6 // the wait ended before the work did
 )

@@ -31,6 +31,7 @@ func newInboxListCmd(s *Streams) *cobra.Command {
 		Short: "Show a mailbox; without a name your own",
 		Long: `Show a mailbox. Looking never consumes: what a member has not read yet stays unread. Without a name it is the
 mailbox of 'user', where members write to people.`,
+		Example:           "  autonomy inbox list\n  autonomy inbox list alice --unread",
 		Args:              words(0, 1),
 		ValidArgsFunction: s.completeMembers,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,7 +90,8 @@ func newInboxCheckCmd(s *Streams) *cobra.Command {
 		Short: "Look at every line of a mailbox file and say what is wrong",
 		Long: `Look at every line of a mailbox file: delivered, rejected (with the reason), waiting (an unfinished last line) or
 ignored. Nothing is changed. Exit status 1 if a line is rejected.`,
-		Args: words(1, 1),
+		Example: "  autonomy inbox check .team/inbox/alice.jsonl",
+		Args:    words(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runInboxCheck(cmd.Context(), s, args[0], asJSON)
 		},

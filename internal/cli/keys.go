@@ -26,6 +26,7 @@ func newKeysSetCmd(s *Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:               "set NAME|PROVIDER",
 		Short:             "Store a key, typed hidden or read from standard input",
+		Example:           "  autonomy keys set openrouter\n  pass show deepseek | autonomy keys set deepseek",
 		Args:              words(1, 1),
 		ValidArgsFunction: completeProviders,
 		RunE:              func(cmd *cobra.Command, args []string) error { return setKey(cmd.Context(), s, args[0]) },
@@ -76,6 +77,7 @@ func newKeysListCmd(s *Streams) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the names of the keys that are found, and where",
+		Example: "  autonomy keys list",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := s.person(cmd.Context())
@@ -114,6 +116,7 @@ func newKeysRemoveCmd(s *Streams) *cobra.Command {
 		Use:               "rm NAME|PROVIDER",
 		Aliases:           []string{"remove"},
 		Short:             "Remove a key from keys.env",
+		Example:           "  autonomy keys rm openrouter",
 		Args:              words(1, 1),
 		ValidArgsFunction: completeProviders,
 		RunE: func(cmd *cobra.Command, args []string) error {

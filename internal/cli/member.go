@@ -52,6 +52,7 @@ func newTeamRemoveCmd(s *Streams) *cobra.Command {
 		Use:               "rm NAME",
 		Aliases:           []string{"remove"},
 		Short:             "Take a member that does not run off the roster",
+		Example:           "  autonomy team rm alice",
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeMembers,
 		RunE: func(cmd *cobra.Command, args []string) error {

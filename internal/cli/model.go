@@ -26,9 +26,10 @@ AUTONOMY_PROVIDER, AUTONOMY_MODEL and AUTONOMY_BASE_URL, these before your confi
 func newModelShowCmd(s *Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Show the model in use, and where each value comes from",
-		Args:  words(0, 0),
+		Use:     "show",
+		Short:   "Show the model in use, and where each value comes from",
+		Example: "  autonomy model show",
+		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := s.person(cmd.Context())
 			if err != nil {
@@ -63,6 +64,7 @@ func newModelListCmd(s *Streams) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Ask the server which models it has",
+		Example: "  autonomy model list\n  autonomy model list --provider openrouter",
 		Args:    words(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return listModels(cmd.Context(), s, o) },
 	}

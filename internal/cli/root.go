@@ -31,7 +31,11 @@ func report(streams *Streams, err error) int {
 		return ExitOK
 	}
 	code, hint := classify(err)
-	if text := err.Error(); text != "" {
+	text := err.Error()
+	if errors.Is(err, context.Canceled) { // what was under way when a signal came is of no interest
+		text, hint = "interrupted", ""
+	}
+	if text != "" {
 		streams.say("autonomy: %s", visible.Block(strings.TrimSpace(text)))
 	}
 	if hint != "" {

@@ -34,6 +34,7 @@ func newRunsListCmd(s *Streams) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the runs, the newest first",
+		Example: "  autonomy runs list -n 5\n  autonomy runs list --json | jq -r '.[] | select(.termination != \"achieved\") | .run_id'",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := s.app(cmd.Context())
@@ -94,6 +95,7 @@ func newRunsShowCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show RUN",
 		Short:             "Show a run turn by turn",
+		Example:           "  autonomy runs show 01J8Z\n  autonomy runs show 01J8Z --explain",
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -130,6 +132,7 @@ func newRunsExportCmd(s *Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:               "export RUN",
 		Short:             "Print a run's events as JSON lines",
+		Example:           "  autonomy runs export 01J8Z > run.jsonl",
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -160,6 +163,7 @@ func newRunsReplayCmd(s *Streams) *cobra.Command {
 		Long: `Take from the log what came from outside (model replies, observations, answers), decide ranking, admission, guards,
 evaluation and termination anew, and say whether the same was reached. Nothing is executed. Exit status 1 if a run
 differs or its log was altered.`,
+		Example:           "  autonomy runs replay 01J8Z",
 		Args:              words(1, -1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,6 +22,7 @@ func newStatusCmd(s *Streams) *cobra.Command {
 		Short:   "Show the daemon, the team, the board and what is wrong",
 		GroupID: "look",
 		Long:    "Show the daemon, the team and the board in one view. Without a daemon it shows what the files say.",
+		Example: "  autonomy status\n  autonomy status --json | jq .tasks",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			status, err := s.status(cmd.Context())

@@ -113,6 +113,7 @@ func newTaskExplainCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "explain N",
 		Short:             "Say why a task is, or is not, being worked",
+		Example:           "  autonomy task explain 4",
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -128,6 +128,13 @@ edit the file: an edit made while a member works the task is kept.`,
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.description == "-" {
+				text, err := readAll(s.In)
+				if err != nil {
+					return fmt.Errorf("read the description from standard input: %w", err)
+				}
+				o.description = text
+			}
 			patch, err := o.patch(cmd.Flags().Changed)
 			if err != nil {
 				return err
@@ -139,7 +146,7 @@ edit the file: an edit made while a member works the task is kept.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.subject, "subject", "", "new subject")
-	f.StringVarP(&o.description, "description", "d", "", "new description")
+	f.StringVarP(&o.description, "description", "d", "", "new description; - reads standard input")
 	f.Int64VarP(&o.priority, "priority", "p", 0, "new priority")
 	f.StringSliceVarP(&o.blockedBy, "blocked-by", "b", nil, "new list of blockers; '' clears it")
 	f.StringVar(&o.metadata, "metadata", "", "new metadata, a JSON object")

@@ -22,6 +22,7 @@ func newTaskShowCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show N",
 		Short:             "Show one task in full",
+		Example:           "  autonomy task show 3\n  autonomy task show 3 --json | jq .failure",
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,9 +59,10 @@ func showTask(w io.Writer, e board.Entry, line string, now time.Time) {
 	row("file", "%s", e.Path)
 	if e.Err != nil {
 		row("invalid", "%s", e.Err)
+	} else {
+		row("status", "%s", t.Status)
 	}
-	row("status", "%s", t.Status)
-	if e.Readiness.Reason != "" && e.Readiness.Kind != board.KindStatus {
+	if e.Readiness.Reason != "" && e.Readiness.Kind != board.KindStatus && e.Err == nil {
 		row("not ready", "%s", e.Readiness.Reason)
 	}
 	showWork(row, e)
@@ -195,6 +197,10 @@ func explain(w io.Writer, why board.Explanation) {
 	e := why.Entry
 	fmt.Fprintf(w, "#%d: %s\n", e.ID, visible.Line(e.Task.Subject))
 	switch {
+	case why.Nobody && len(why.Members) == 0:
+		fmt.Fprintln(w, "  ready; the team has no member that could take it")
+	case why.Nobody:
+		fmt.Fprintln(w, "  ready; no member may take it")
 	case e.Readiness.Ready:
 		fmt.Fprintln(w, "  ready")
 	default:
@@ -207,17 +213,14 @@ func explain(w io.Writer, why board.Explanation) {
 		}
 		fmt.Fprintf(w, "  waits for #%d: %s%s\n", b.ID, b.State, archived)
 	}
+	if e.Task.Status != board.Pending || e.Err != nil {
+		return // nobody is to take it
+	}
 	for _, m := range why.Members {
 		if m.OK {
 			fmt.Fprintf(w, "  %s may take it\n", visible.Line(string(m.Name)))
 			continue
 		}
 		fmt.Fprintf(w, "  %s may not: %s\n", visible.Line(string(m.Name)), visible.Line(m.Reason))
-	}
-	switch {
-	case why.Nobody && len(why.Members) == 0:
-		fmt.Fprintln(w, "  ready; the team has no member that could take it")
-	case why.Nobody:
-		fmt.Fprintln(w, "  ready; no member may take it")
 	}
 }

@@ -31,6 +31,7 @@ func newTaskReleaseCmd(s *Streams) *cobra.Command {
 		Short: "Give a task back to the board",
 		Long: `Give a task in progress back to the board. If a member works it, the member is told and stops; the task is offered
 to the others when that attempt has ended.`,
+		Example: "  autonomy task release 3",
 	}, "Released", func(ctx context.Context, b *board.Dir, id autonomy.TaskID) (board.Task, error) {
 		return b.Release(ctx, id)
 	})
@@ -38,9 +39,10 @@ to the others when that attempt has ended.`,
 
 func newTaskRetryCmd(s *Streams) *cobra.Command {
 	return newVerbCmd(s, &cobra.Command{
-		Use:   "retry N…",
-		Short: "Let a failed or held task be worked again",
-		Long:  "Let a failed or held task be worked again: it becomes pending, and its counts of failures start anew.",
+		Use:     "retry N…",
+		Short:   "Let a failed or held task be worked again",
+		Long:    "Let a failed or held task be worked again: it becomes pending, and its counts of failures start anew.",
+		Example: "  autonomy task retry 3 4",
 	}, "Retrying", func(ctx context.Context, b *board.Dir, id autonomy.TaskID) (board.Task, error) {
 		return b.Retry(ctx, id)
 	})
@@ -50,6 +52,9 @@ func newTaskCancelCmd(s *Streams) *cobra.Command {
 	return newVerbCmd(s, &cobra.Command{
 		Use:   "cancel N…",
 		Short: "Cancel a task; a member that works it stops",
+		Long: `Cancel a task. If a member works it, the member is told and stops. What waits for it has a dead dependency, and says
+so.`,
+		Example: "  autonomy task cancel 3",
 	}, "Cancelled", func(ctx context.Context, b *board.Dir, id autonomy.TaskID) (board.Task, error) {
 		return b.Cancel(ctx, id)
 	})
@@ -98,7 +103,7 @@ func newTaskAssignCmd(s *Streams) *cobra.Command {
 }
 
 func newTaskArchiveCmd(s *Streams) *cobra.Command {
-	var finished bool
+	var finished, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "archive [N…]",
 		Short: "Move finished tasks out of sight",
@@ -125,11 +130,15 @@ task in the archive still counts for those that wait for it.`,
 			if err := b.Archive(cmd.Context(), ids...); err != nil {
 				return err
 			}
+			if asJSON {
+				return s.json(map[string][]autonomy.TaskID{"archived": append([]autonomy.TaskID{}, ids...)})
+			}
 			s.print("Archived %s", plural(len(ids), "task"))
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&finished, "finished", false, "all completed and cancelled tasks that nothing open waits for")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the numbers as JSON")
 	return cmd
 }
 

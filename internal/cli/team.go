@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
+	"github.com/autonomy-team/autonomy/team"
 )
 
 func newTeamCmd(s *Streams) *cobra.Command {
@@ -68,6 +70,9 @@ The role is a free label: a task with a role is taken only by members of that ro
 }
 
 func runSpawn(ctx context.Context, s *Streams, o spawnOptions) error {
+	if err := team.CheckName(autonomy.AgentName(o.Name)); err != nil {
+		return err // before a daemon is started for nothing
+	}
 	if o.Mode == "full" {
 		return usage("--mode full is given by 'up' or 'run' only, never by spawn")
 	}
@@ -156,6 +161,7 @@ func newTeamShowCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one member in full",
+		Example:           "  autonomy team show alice",
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeMembers,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,6 +23,7 @@ func newToolsCmd(s *Streams) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "tools",
 		Short:   "See the tools, and run one through the gateway",
+		Example: "  autonomy tools list\n  autonomy tools call list_dir '{\"path\":\".\"}'",
 		GroupID: "look",
 	}, newToolsListCmd(s), newToolsCallCmd(s))
 }
@@ -30,9 +31,10 @@ func newToolsCmd(s *Streams) *cobra.Command {
 func newToolsListCmd(s *Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the toolsets: implemented, enabled, available, and why not",
-		Args:  words(0, 0),
+		Use:     "list",
+		Short:   "List the toolsets: implemented, enabled, available, and why not",
+		Example: "  autonomy tools list",
+		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := s.app(cmd.Context())
 			if err != nil {
@@ -126,6 +128,7 @@ func newPolicyCmd(s *Streams) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "policy",
 		Short:   "See how a command would be decided",
+		Example: "  autonomy policy explain -- rm -rf build",
 		GroupID: "look",
 	}, newPolicyExplainCmd(s))
 }

@@ -61,7 +61,7 @@ func runTrust(ctx context.Context, s *Streams, o trustOptions) error {
 	}
 	if o.show {
 		if o.asJSON {
-			return s.json(listing)
+			return s.json(viewListing(listing))
 		}
 		writeListing(s.Out, listing)
 		return nil
@@ -72,6 +72,22 @@ func runTrust(ctx context.Context, s *Streams, o trustOptions) error {
 	}
 	s.say("Trusted: %s", visible.Line(a.Workspace().Root))
 	return nil
+}
+
+// listingView is what `trust --show --json` prints.
+type listingView struct {
+	Workspace string       `json:"workspace"`
+	State     trust.State  `json:"state"`
+	Files     []trust.File `json:"files"` // that would act
+	Tasks     []trust.Task `json:"tasks"` // that came with git
+	Notes     []trust.Note `json:"notes"`
+}
+
+func viewListing(l trust.Listing) listingView {
+	return listingView{
+		Workspace: l.Workspace.Root, State: l.State, Files: append([]trust.File{}, l.Files...),
+		Tasks: append([]trust.Task{}, l.Tasks...), Notes: append([]trust.Note{}, l.Notes...),
+	}
 }
 
 // writeListing shows everything that a consent would cover.

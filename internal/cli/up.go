@@ -12,6 +12,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/daemon"
+	"github.com/autonomy-team/autonomy/team"
 )
 
 type upOptions struct {
@@ -88,6 +89,9 @@ func (o *upOptions) complete() error {
 		name, role, ok := strings.Cut(spec, ":")
 		if !ok || name == "" || role == "" {
 			return usage("--spawn %q: want NAME:ROLE, for example alice:coder", spec)
+		}
+		if err := team.CheckName(autonomy.AgentName(name)); err != nil {
+			return usage("--spawn %q: %w", spec, err)
 		}
 		o.Spawn = append(o.Spawn, daemon.Spec{Name: autonomy.AgentName(name), Role: autonomy.Role(role)})
 	}

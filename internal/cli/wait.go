@@ -92,6 +92,9 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 	said := map[autonomy.TaskID]string{}
 	for {
 		entries := b.List()
+		if gone := vanished(a, b, ids); gone != 0 {
+			return ExitFailed, fmt.Errorf("task %d was removed", gone)
+		}
 		left := leftOver(chosen(entries, ids))
 		if !o.quiet {
 			progress(s, entries, ids, said)
@@ -100,7 +103,7 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 			return ExitOK, nil
 		}
 		if hopeless(b, left) {
-			s.say("%s left that need a person:", plural(len(left), "task"))
+			s.say("%s left for a person:", plural(len(left), "task"))
 			for _, e := range left {
 				s.say("  %s", slash.TaskLine(e, slash.Open(entries), nil))
 			}
@@ -119,6 +122,17 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 			}
 		}
 	}
+}
+
+// vanished is the first task waited for that is neither on the board nor in the archive, 0 if there is none. To end as
+// if it were done would tell a script that it succeeded.
+func vanished(a *app.App, b *board.Dir, ids []autonomy.TaskID) autonomy.TaskID {
+	for _, id := range ids {
+		if _, err := b.Get(id); err != nil && !a.Archived(id) {
+			return id
+		}
+	}
+	return 0
 }
 
 // chosen are the entries waited for; no ids means all of them.

@@ -60,24 +60,27 @@ type Listing struct {
 
 // File is one file that would act.
 type File struct {
-	Path     string // relative to the workspace
-	Size     int64
-	Hash     string
-	Accepted bool // as it is now
+	Path     string `json:"path"` // relative to the workspace
+	Size     int64  `json:"size"`
+	Hash     string `json:"hash"`
+	Accepted bool   `json:"accepted"` // as it is now
 }
 
 // Task is a task file that came with git.
 type Task struct {
-	Name     string
-	Subject  string
-	Steps    []string // commands and tools as a person would read them
-	Verify   string
-	Hash     string
-	Accepted bool
+	Name     string   `json:"name"`
+	Subject  string   `json:"subject"`
+	Steps    []string `json:"steps,omitempty"` // commands and tools as a person would read them
+	Verify   string   `json:"verify,omitempty"`
+	Hash     string   `json:"hash"`
+	Accepted bool     `json:"accepted"`
 }
 
 // Note is something to know before agreeing.
-type Note struct{ Where, Text string }
+type Note struct {
+	Where string `json:"where"`
+	Text  string `json:"text"`
+}
 
 // Show lists what the workspace would bring. The only program it starts is git, with settings that run nothing of the
 // workspace.
