@@ -40,23 +40,19 @@ func (l *link) plan(req llm.Request, strict bool, nudge string) plan {
 	x := &wire.Exchange{
 		Provider: id, Model: l.endpoint.Model, Set: l.fields(req), Tools: req.Tools, Used: map[string]bool{},
 		IDLimit: q.IDLimit, TextCalls: q.TextCalls, Limits: l.endpoint.Limits, Header: l.header(),
-		Secrets: l.endpoint.secrets(), CallExtras: map[string]map[string]json.RawMessage{},
+		Secrets: l.endpoint.secrets(),
 	}
-	for _, m := range req.Messages {
-		for _, c := range m.Calls {
-			x.Used[c.ID] = true // also those that are sent under another id, or as text
+	for _, list := range [][]llm.Message{req.Messages, messages} { // also ids that are sent in another form, or as text
+		for _, m := range list {
+			for _, c := range m.Calls {
+				x.Used[c.ID] = true
+			}
 		}
 	}
-	p := plan{exchange: x, estimate: estimate(messages, req.Tools)}
-	for _, m := range messages {
-		p.request.Messages = append(p.request.Messages, l.message(m, x))
-	}
+	p := plan{exchange: x}
+	x.Messages, x.ToolList, p.estimate = l.shelf.encode(l, messages, req.Tools)
 	p.request.Model = neutralModel
-	for _, t := range req.Tools {
-		p.request.Tools = append(p.request.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-			Name: t.Name, Description: t.Description, Parameters: parameters(t.Schema),
-		}})
-	}
+	p.request.Messages = []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser}} // x brings the true ones
 	return p
 }
 
@@ -77,21 +73,20 @@ func (l *link) header() http.Header {
 	return h
 }
 
-// message converts one message and puts into x what the library's type cannot hold.
-func (l *link) message(m llm.Message, x *wire.Exchange) openai.ChatCompletionMessage {
-	out := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
+// message converts one message. extra is what the library's type cannot hold of it, calls the same of its calls by id.
+func (l *link) message(m llm.Message) (out openai.ChatCompletionMessage, extra map[string]json.RawMessage, calls map[string]map[string]json.RawMessage) {
+	out = openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
+	extra, calls = map[string]json.RawMessage{}, map[string]map[string]json.RawMessage{}
 	own := m.Provider == "" || m.Provider == l.endpoint.Provider.ID
 	for _, c := range m.Calls {
-		x.Used[c.ID] = true
 		out.ToolCalls = append(out.ToolCalls, openai.ToolCall{
 			ID: c.ID, Type: openai.ToolTypeFunction,
 			Function: openai.FunctionCall{Name: c.Name, Arguments: string(c.Arguments)},
 		})
 		if own && len(c.Extra) > 0 {
-			x.CallExtras[c.ID] = c.Extra
+			calls[c.ID] = c.Extra
 		}
 	}
-	extra := map[string]json.RawMessage{}
 	if m.Role == llm.Assistant {
 		if own {
 			for k, v := range m.Extra {
@@ -100,8 +95,7 @@ func (l *link) message(m llm.Message, x *wire.Exchange) openai.ChatCompletionMes
 		}
 		l.echo(m, extra)
 	}
-	x.Extras = append(x.Extras, extra)
-	return out
+	return out, extra, calls
 }
 
 // echo puts back the thinking that the provider wants to see again: its own only.

@@ -57,6 +57,7 @@ type link struct {
 	base     http.RoundTripper
 	openai   *openai.Client
 	agent    string
+	shelf    *shelf
 }
 
 // New makes a client. It sends nothing.
@@ -102,7 +103,7 @@ func newLink(e Endpoint, limiters *Limiters, base http.RoundTripper, agent strin
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return &link{
-		endpoint: e, lane: limiters.lane(e), base: base, openai: openai.NewClientWithConfig(cfg), agent: agent,
+		endpoint: e, lane: limiters.lane(e), base: base, openai: openai.NewClientWithConfig(cfg), agent: agent, shelf: &shelf{},
 	}
 }
 

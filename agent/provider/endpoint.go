@@ -54,6 +54,12 @@ func (e Endpoint) Loopback() bool { return isLoopback(e.BaseURL) }
 // ShownURL is the base URL without user info.
 func (e Endpoint) ShownURL() string { return shownURL(e.BaseURL) }
 
+// Patience says for people how long a request may take.
+func (e Endpoint) Patience() string {
+	l := e.Limits
+	return fmt.Sprintf("%s to the first byte, %s of silence, %s in all", l.First, l.Idle, l.Total)
+}
+
 // secrets are the values that must not appear in any message: the key, unless it is the word that stands in for one,
 // and what the base URL may carry.
 func (e Endpoint) secrets() []string {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -124,11 +125,10 @@ func historyArguments(c llm.ToolCall) json.RawMessage {
 	if len(c.Sent) > 0 {
 		args = c.Sent
 	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(args, &object) != nil || object == nil {
+	if args = bytes.TrimLeft(args, " \t\r\n"); len(args) == 0 || args[0] != '{' {
 		return json.RawMessage("{}")
 	}
-	return plainJSON(args)
+	return plainJSON(args) // {} for what is no JSON
 }
 
 // Flatten turns calls and results into text, for requests without tools and for turns that a server would refuse. keep

@@ -1,11 +1,14 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/autonomy-team/autonomy/agent/provider/wire"
 )
 
 // ErrNoProvider says that neither flags nor environment nor user config choose a provider.
@@ -52,7 +55,7 @@ func (e *RefusedModelError) Error() string {
 type Choice struct{ Provider, Model, BaseURL string }
 
 // Settings are the sources from which an Endpoint is resolved, nearest first: the embedded flags, the AUTONOMY_*
-// variables, the user's config, the table. Nothing of a workspace belongs here.
+// variables, the user's config (its choice before its rows), the table. Nothing of a workspace belongs here.
 type Settings struct {
 	Provider, Model, BaseURL string
 	// Key is a key given by the caller itself; it goes before all lookups.
@@ -63,6 +66,38 @@ type Settings struct {
 	Env, Keys func(string) string
 	// Window lowers the context window, in tokens.
 	Window int
+	// Rows are what the user's config changes of the table, by provider.
+	Rows map[string]Row
+}
+
+// Row is what a user changes of one row of the table; a zero field leaves it as it is.
+type Row struct {
+	BaseURL, Model string
+	// PerMinute is the number of requests a minute to begin with, and InFlight how many go at once.
+	PerMinute, InFlight int
+	Limits              wire.Limits
+	// Window lowers the context window, in tokens.
+	Window int
+}
+
+// Pace says for people how fast and how many at once.
+func (p Provider) Pace() string {
+	pace := "no limit a minute"
+	if p.PerMinute > 0 {
+		pace = fmt.Sprintf("%d a minute", p.PerMinute)
+	}
+	return fmt.Sprintf("%s, %d at once", pace, p.InFlight)
+}
+
+// changed is a row of the table with what the user says about it. BaseURL and Model are no part of it: they stand
+// between the other sources and the table.
+func (p Provider) changed(r Row) Provider {
+	p.PerMinute, p.InFlight = cmp.Or(r.PerMinute, p.PerMinute), cmp.Or(r.InFlight, p.InFlight)
+	p.Limits = wire.Limits{
+		First: cmp.Or(r.Limits.First, p.Limits.First), Idle: cmp.Or(r.Limits.Idle, p.Limits.Idle),
+		Total: cmp.Or(r.Limits.Total, p.Limits.Total),
+	}
+	return p
 }
 
 // level is one source with its name.
@@ -81,11 +116,21 @@ func Resolve(s Settings) (Endpoint, error) {
 		{Choice{env("AUTONOMY_PROVIDER"), env("AUTONOMY_MODEL"), env("AUTONOMY_BASE_URL")}, "AUTONOMY_*"},
 		{s.User, "user config"},
 	}
+	for id := range s.Rows {
+		if _, ok := Find(id); !ok {
+			return Endpoint{}, &UnknownProviderError{ID: id}
+		}
+	}
 	row, from, err := chooseProvider(levels)
 	if err != nil {
 		return Endpoint{}, err
 	}
-	e := Endpoint{Provider: row, Limits: row.Limits, Window: s.Window, Model: row.Model, BaseURL: row.BaseURL, URLFrom: "table"}
+	mine := s.Rows[row.ID]
+	row = row.changed(mine)
+	levels = append(levels, level{Choice{row.ID, mine.Model, mine.BaseURL}, "providers in your config.yaml"})
+	e := Endpoint{
+		Provider: row, Limits: row.Limits, Window: cmp.Or(s.Window, mine.Window), Model: row.Model, BaseURL: row.BaseURL, URLFrom: "table",
+	}
 	urlFrom := -1
 	for i := len(levels) - 1; i >= 0; i-- {
 		l := levels[i]

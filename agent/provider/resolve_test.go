@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/autonomy-team/autonomy/agent/provider/wire"
 )
 
 func vars(kv ...string) func(string) string {
@@ -39,6 +44,10 @@ func TestResolve(t *testing.T) {
 		{"Ollama's cloud", Settings{Provider: "ollama", BaseURL: "https://ollama.com/v1", Env: vars("OLLAMA_API_KEY", "cloud")}, "ollama  https://ollama.com/v1 cloud OLLAMA_API_KEY (environment)"},
 		{"Kimi's coding key has its host", Settings{Provider: "kimi-coding", Env: vars("KIMI_API_KEY", "sk-kimi-abc")}, "kimi-coding kimi-k3 https://api.kimi.com/coding/v1 sk-kimi-abc KIMI_API_KEY (environment)"},
 		{"unless a URL was chosen", Settings{Provider: "kimi-coding", BaseURL: "https://k.test/v1", Env: vars("KIMI_API_KEY", "sk-kimi-abc")}, "kimi-coding kimi-k3 https://k.test/v1 sk-kimi-abc KIMI_API_KEY (environment)"},
+		{"the user's row before the table", Settings{Provider: "xai", Rows: map[string]Row{"xai": {BaseURL: "https://x.test/v1/", Model: "grok-9"}}, Key: "k"}, "xai grok-9 https://x.test/v1 k given"},
+		{"the user's choice before their row", Settings{User: Choice{"xai", "grok-8", "https://c.test/v1"}, Rows: map[string]Row{"xai": {BaseURL: "https://x.test/v1", Model: "grok-9"}}, Key: "k"}, "xai grok-8 https://c.test/v1 k given"},
+		{"the user's row before a variable of the row", Settings{Provider: "xai", Env: vars("XAI_BASE_URL", "https://v.test"), Rows: map[string]Row{"xai": {BaseURL: "https://x.test/v1"}}, Key: "k"}, "xai grok-4.6 https://x.test/v1 k given"},
+		{"a row chooses no provider", Settings{Provider: "xai", Rows: map[string]Row{"zai": {Model: "glm-9"}}, Key: "k"}, "xai grok-4.6 https://api.x.ai/v1 k given"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := Resolve(tt.s)
@@ -49,6 +58,25 @@ func TestResolve(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestRowsChangePaceAndPatience(t *testing.T) {
+	e, err := Resolve(Settings{Provider: "nvidia", Key: "k", Rows: map[string]Row{
+		"nvidia": {PerMinute: 100, Limits: wire.Limits{Idle: time.Second}, Window: 9000},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Provider.Pace() != "100 a minute, 4 at once" || e.Patience() != "3m0s to the first byte, 1s of silence, 15m0s in all" || e.Window != 9000 {
+		t.Errorf("pace %q, patience %q, window %d", e.Provider.Pace(), e.Patience(), e.Window)
+	}
+	if l := (&Limiters{}).lane(e); l.pace.Limit() != rate.Limit(100.0/60) || cap(l.slots) != 4 {
+		t.Errorf("the limiter has %v a second, %d at once", l.pace.Limit(), cap(l.slots))
+	}
+	var unknown *UnknownProviderError
+	if _, err := Resolve(Settings{Provider: "xai", Key: "k", Rows: map[string]Row{"xia": {}}}); !errors.As(err, &unknown) || unknown.ID != "xia" {
+		t.Errorf("a misspelt row gives %v", err)
 	}
 }
 

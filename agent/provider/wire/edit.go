@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 )
 
 // edit rewrites the body and headers of a request that the client above made. Equal histories give equal bytes: keys
@@ -21,15 +23,12 @@ func (x *Exchange) edit(req *http.Request) (*http.Request, error) {
 		return nil, err
 	}
 	body["model"] = quote(x.Model)
-	for i, m := range messages {
-		x.editMessage(m)
-		if i < len(x.Extras) {
-			set(m, x.Extras[i])
-		}
+	for _, m := range messages {
+		editMessage(m, nil)
 	}
 	body["messages"] = encode(messages)
 	set(body, x.Set)
-	data = encode(body)
+	data = x.join(body)
 
 	req.Body = io.NopCloser(bytes.NewReader(data))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
@@ -40,6 +39,39 @@ func (x *Exchange) edit(req *http.Request) (*http.Request, error) {
 		req.Header[k] = v
 	}
 	return req, nil
+}
+
+// join is the body with what the exchange brings along already encoded. That part, nearly all of a long request, is
+// copied and not looked at again.
+func (x *Exchange) join(body fields) []byte {
+	ready := fields{}
+	if x.Messages != nil {
+		ready["messages"] = x.Messages
+	}
+	if x.ToolList != nil {
+		ready["tools"] = x.ToolList
+	}
+	set(body, ready)
+	out := make([]byte, 0, len(x.Messages)+len(x.ToolList)+1024)
+	for _, key := range slices.Sorted(maps.Keys(body)) {
+		out = append(append(append(out, ','), quote(key)...), ':')
+		if _, ok := ready[key]; ok {
+			out = append(out, body[key]...)
+		} else {
+			out = append(out, encode(body[key])...)
+		}
+	}
+	out[0] = '{' // there is a model at least
+	return append(out, '}')
+}
+
+// EncodeMessage is one message as it is sent: what the client above makes of it, edited, with fields set in it and, by
+// their ids, in its calls. Equal messages give equal bytes.
+func EncodeMessage(message json.RawMessage, extra map[string]json.RawMessage, calls map[string]map[string]json.RawMessage) json.RawMessage {
+	m := object(message)
+	editMessage(m, calls)
+	set(m, extra)
+	return encode(m)
 }
 
 // set puts fields into m; a nil value removes the field.
@@ -55,7 +87,7 @@ func set(m fields, values map[string]json.RawMessage) {
 
 // editMessage undoes what the client's types leave out: content is always there and never null, calls have arguments, a
 // type and no index, and tool messages have no name.
-func (x *Exchange) editMessage(m fields) {
+func editMessage(m fields, extras map[string]map[string]json.RawMessage) {
 	if !present(m["content"]) {
 		m["content"] = quote("")
 	}
@@ -75,7 +107,7 @@ func (x *Exchange) editMessage(m fields) {
 		delete(c, "index")
 		c["type"] = quote("function")
 		c["function"] = encode(f)
-		set(c, x.CallExtras[text(c["id"])])
+		set(c, extras[text(c["id"])])
 		calls[i] = encode(c)
 	}
 	if len(calls) > 0 {

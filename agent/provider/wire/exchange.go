@@ -21,12 +21,11 @@ type Exchange struct {
 	Model string
 	// Set are top-level body fields to set; a nil value removes the field.
 	Set map[string]json.RawMessage
-	// Extras are fields to set in the message at the same position.
-	Extras []map[string]json.RawMessage
-	// CallExtras are fields to set in the tool call with this id.
-	CallExtras map[string]map[string]json.RawMessage
-	Header     http.Header
-	Tools      []llm.Tool
+	// Messages and ToolList take the place of the request's messages and tools, which the client above need not have
+	// encoded once more: JSON arrays, the first of what EncodeMessage gives. nil leaves what the client made.
+	Messages, ToolList json.RawMessage
+	Header             http.Header
+	Tools              []llm.Tool
 	// Used are the call ids of earlier turns.
 	Used map[string]bool
 	// IDLimit is the longest call id the provider takes back, in bytes; 0 means any.

@@ -12,23 +12,33 @@ import (
 
 // toolbox is the set of tools of a request.
 type toolbox struct {
-	names   []string
-	schemas map[string]schema
+	names []string
+	raw   map[string]json.RawMessage
+	read  map[string]schema // of those that were asked for
 }
 
-// newToolbox reads the schemas once for all calls of an answer.
 func newToolbox(tools []llm.Tool) toolbox {
-	b := toolbox{schemas: make(map[string]schema, len(tools))}
+	b := toolbox{raw: make(map[string]json.RawMessage, len(tools)), read: map[string]schema{}}
 	for _, t := range tools {
 		b.names = append(b.names, t.Name)
-		b.schemas[t.Name] = readSchema(t.Schema)
+		b.raw[t.Name] = t.Schema
 	}
 	return b
 }
 
+// schema is that of a tool. It is read when it is first asked for: most answers call one tool of many.
+func (b toolbox) schema(name string) schema {
+	s, ok := b.read[name]
+	if !ok {
+		s = readSchema(b.raw[name])
+		b.read[name] = s
+	}
+	return s
+}
+
 // known reports whether name is exactly that of a tool.
 func (b toolbox) known(name string) bool {
-	_, ok := b.schemas[name]
+	_, ok := b.raw[name]
 	return ok
 }
 

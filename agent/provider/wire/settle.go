@@ -151,7 +151,7 @@ func (a *assembler) resolve(call *llm.ToolCall, c rawCall) {
 		return
 	}
 	call.Repaired = call.Repaired || changed
-	coerced, ok := a.tools.schemas[call.Name].coerce(args)
+	coerced, ok := a.tools.schema(call.Name).coerce(args)
 	if ok {
 		call.Sent = args
 		call.Repaired = true

@@ -66,7 +66,7 @@ func (b toolbox) runnable(calls []rawCall) bool {
 			return false
 		}
 		obj, _, err := RepairArguments(c.args)
-		if err != nil || b.schemas[c.name].missing(obj) {
+		if err != nil || b.schema(c.name).missing(obj) {
 			return false
 		}
 		calls[i].source = llm.SourceText
@@ -152,7 +152,7 @@ func readQwen(b toolbox, s string) ([]rawCall, string, bool) {
 		if value, body, ok = strings.Cut(body, "</parameter>"); !ok {
 			return nil, "", false
 		}
-		args[key] = b.schemas[name].typed(key, trimLine(value))
+		args[key] = b.schema(name).typed(key, trimLine(value))
 	}
 }
 
@@ -188,7 +188,7 @@ func readGLM(b toolbox, s string) (rawCall, bool) {
 		if value, body, ok = strings.Cut(body, "</arg_value>"); !ok {
 			return rawCall{}, false
 		}
-		args[strings.TrimSpace(key)] = b.schemas[name].typed(strings.TrimSpace(key), trimLine(value))
+		args[strings.TrimSpace(key)] = b.schema(name).typed(strings.TrimSpace(key), trimLine(value))
 	}
 	return rawCall{name: name, args: string(encode(args))}, true
 }

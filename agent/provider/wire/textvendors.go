@@ -101,7 +101,7 @@ func readDSML(b toolbox, s string) ([]rawCall, string, bool) {
 		if !ok {
 			return nil, "", false
 		}
-		args, ok := dsmlParams(b.schemas[m[1]], one)
+		args, ok := dsmlParams(b.schema(m[1]), one)
 		if !ok {
 			return nil, "", false
 		}

@@ -33,9 +33,7 @@ func post(t *testing.T, ctx context.Context, x *Exchange, base http.RoundTripper
 func TestEditMakesTheRequestThatServersWant(t *testing.T) {
 	x := &Exchange{
 		Model: "true/model", Header: http.Header{"User-Agent": {"autonomy/1"}},
-		Set:        fields{"temperature": json.RawMessage("0"), "stream_options": nil, "zeta": json.RawMessage(`{"b":1,"a":[]}`)},
-		Extras:     []map[string]json.RawMessage{nil, {"reasoning_content": quote("hm")}},
-		CallExtras: map[string]map[string]json.RawMessage{"a": {"extra_content": json.RawMessage(`{"g":1}`)}},
+		Set: fields{"temperature": json.RawMessage("0"), "stream_options": nil, "zeta": json.RawMessage(`{"b":1,"a":[]}`)},
 	}
 	in := `{"model":"model","stream":true,"stream_options":{},"odd":1,"messages":[{"role":"user","content":"hi"},
 		{"role":"assistant","tool_calls":[{"index":0,"id":"a","type":"","function":{"name":"idle"}}]},{"role":"tool","name":"idle","tool_call_id":"a"}]}`
@@ -53,14 +51,32 @@ func TestEditMakesTheRequestThatServersWant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	x.Messages, x.ToolList = json.RawMessage(`[{"content":"as it is"}]`), json.RawMessage(`[1]`)
+	if _, err := post(t, t.Context(), x, base, "http://127.0.0.1/", in); err != nil {
+		t.Fatal(err)
+	}
+	ready := `{"messages":[{"content":"as it is"}],"model":"true/model","odd":1,"stream":true,"temperature":0,"tools":[1],"zeta":{"b":1,"a":[]}}`
+	if got[2] != ready {
+		t.Errorf("sent %s\nwant %s", got[2], ready)
+	}
 	want := `{"messages":[{"content":"hi","role":"user"},` +
-		`{"content":"","reasoning_content":"hm","role":"assistant","tool_calls":[{"extra_content":{"g":1},"function":{"arguments":"{}","name":"idle"},"id":"a","type":"function"}]},` +
+		`{"content":"","role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"idle"},"id":"a","type":"function"}]},` +
 		`{"content":"","role":"tool","tool_call_id":"a"}],"model":"true/model","odd":1,"stream":true,"temperature":0,"zeta":{"b":1,"a":[]}}`
 	if got[0] != want {
 		t.Errorf("sent %s\nwant %s", got[0], want)
 	}
 	if got[0] != got[1] {
 		t.Error("the same request gave other bytes")
+	}
+}
+
+func TestEncodeMessageSetsWhatTheClientCannotHold(t *testing.T) {
+	got := EncodeMessage(json.RawMessage(`{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"idle","arguments":""}}]}`),
+		fields{"reasoning_content": quote("hm")}, map[string]fields{"a": {"extra_content": json.RawMessage(`{"g":1}`)}})
+	want := `{"content":"","reasoning_content":"hm","role":"assistant",` +
+		`"tool_calls":[{"extra_content":{"g":1},"function":{"arguments":"{}","name":"idle"},"id":"a","type":"function"}]}`
+	if string(got) != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 
