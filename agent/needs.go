@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/agent/action"
@@ -131,5 +133,20 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the %s's budget of %s is used up (%.6g of %.6g)", e.Scope, e.Kind, e.Used, e.Limit)
+	return fmt.Sprintf("the %s's budget of %s is used up (%s of %s)", e.Scope, e.Kind, amount(e.Kind, e.Used), amount(e.Kind, e.Limit))
+}
+
+// amount is a number of a budget for people: dollars, seconds as a duration, tokens with their thousands apart.
+func amount(kind string, n float64) string {
+	switch kind {
+	case "cost":
+		return fmt.Sprintf("$%.4g", n)
+	case "time":
+		return (time.Duration(n) * time.Second).String()
+	}
+	digits := strconv.FormatInt(int64(n), 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }

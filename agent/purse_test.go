@@ -79,3 +79,15 @@ func TestCostLimit(t *testing.T) {
 		t.Error("a purse without a scope was made")
 	}
 }
+
+func TestUsedUpBudgetsAreReadable(t *testing.T) {
+	for want, e := range map[string]agent.BudgetError{
+		"the member's budget of tokens is used up (1,100,000 of 20,000,000)": {Scope: agent.ScopeMember, Kind: "tokens", Used: 1.1e6, Limit: 2e7},
+		"the run's budget of tokens is used up (7 of 999)":                   {Scope: agent.ScopeRun, Kind: "tokens", Used: 7, Limit: 999},
+		"the team's budget of cost is used up ($1.5 of $1)":                  {Scope: agent.ScopeTeam, Kind: "cost", Used: 1.5, Limit: 1},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/autonomy-team/autonomy/agent/provider"
+	"github.com/autonomy-team/autonomy/agent/provider/wire"
 	"github.com/autonomy-team/autonomy/internal/config"
 )
 
@@ -55,10 +56,35 @@ func (a *App) memberEndpoint(c provider.Choice) (provider.Endpoint, error) {
 }
 
 // chosenByEnvironment reports whether the AUTONOMY_* variables chose this provider.
-func (a *App) chosenByEnvironment(id string) bool {
+func (a *App) chosenByEnvironment(id string) bool { return a.variables()("AUTONOMY_PROVIDER") == id }
+
+// variables are the environment, in which AUTONOMY_BASE_URL never stands alone: it belongs to the provider of the
+// person's own settings, else to none of the table. Without that it would be taken for the URL of any provider that a
+// workspace names, whose stored key would then go there.
+func (a *App) variables() func(string) string {
 	env := a.opts.Getenv
-	named := env("AUTONOMY_PROVIDER")
-	return named == id || named == "" && env("AUTONOMY_BASE_URL") != "" && id == provider.Custom
+	if env("AUTONOMY_BASE_URL") == "" || env("AUTONOMY_PROVIDER") != "" {
+		return env
+	}
+	return func(name string) string {
+		if name == "AUTONOMY_PROVIDER" {
+			return cmp.Or(a.ownChoice().Provider, provider.Custom)
+		}
+		return env(name)
+	}
+}
+
+// ownChoice is the model that the person's config.yaml chooses by itself.
+func (a *App) ownChoice() config.ModelChoice {
+	dir, err := a.userDir()
+	if err != nil {
+		return config.ModelChoice{}
+	}
+	choice, err := config.UserModel(config.UserConfig(dir))
+	if err != nil {
+		return config.ModelChoice{} // a broken file has been refused where the daemon or the command began
+	}
+	return choice
 }
 
 // foreign reports whether a URL is neither on this machine nor at one of the provider's own hosts.
@@ -108,16 +134,30 @@ func (a *App) keyNames() []string {
 	for _, p := range provider.Table() {
 		names = append(names, p.KeyVars...)
 	}
-	base := a.opts.Getenv("AUTONOMY_BASE_URL")
+	urls := []string{a.opts.Getenv("AUTONOMY_BASE_URL"), a.ownChoice().BaseURL}
 	if dir, err := a.userDir(); err == nil {
-		if user, err := config.UserModel(config.UserConfig(dir)); err == nil { // a broken file is refused elsewhere
-			base = cmp.Or(base, user.BaseURL)
+		if mine, err := config.UserProviders(config.UserConfig(dir)); err == nil { // a broken file is refused elsewhere
+			urls = append(urls, mine[provider.Custom].BaseURL)
 		}
 	}
-	if name := provider.HostKeyVar(base); name != "" {
-		names = append(names, name)
+	for _, base := range urls {
+		if name := provider.HostKeyVar(base); name != "" {
+			names = append(names, name)
+		}
 	}
 	return names
+}
+
+// rows are what the user's settings change of the table.
+func rows(set config.Settings) map[string]provider.Row {
+	changed := map[string]provider.Row{}
+	for id, p := range set.Providers {
+		changed[id] = provider.Row{
+			BaseURL: p.BaseURL, Model: p.Model, PerMinute: p.RequestsPerMinute, InFlight: p.MaxInFlight, Window: p.Window,
+			Limits: wire.Limits{First: p.Limits.FirstByte, Idle: p.Limits.Idle, Total: p.Limits.Total},
+		}
+	}
+	return changed
 }
 
 // prices are the user's prices for the client.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -68,8 +69,8 @@ func (a *App) KeyName(word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	e := provider.Endpoint{Provider: row, BaseURL: set.BaseURL}
-	if names := e.KeyVars(); set.BaseURL != "" && len(names) > 0 {
+	e := provider.Endpoint{Provider: row, BaseURL: cmp.Or(set.BaseURL, set.Providers[provider.Custom].BaseURL)}
+	if names := e.KeyVars(); e.BaseURL != "" && len(names) > 0 {
 		return names[0], nil
 	}
 	return "", control.Errorf(control.CodeInvalid,

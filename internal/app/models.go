@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/autonomy-team/autonomy/agent/provider"
+	"github.com/autonomy-team/autonomy/internal/config"
 	"github.com/autonomy-team/autonomy/internal/control"
 )
 
@@ -106,11 +108,17 @@ func (m *models) close() {
 
 // modelSettings are the sources of a choice, nearest first.
 func (a *App) modelSettings(c provider.Choice) provider.Settings {
-	s := provider.Settings{
-		Provider: c.Provider, Model: c.Model, BaseURL: c.BaseURL, Env: a.opts.Getenv, Keys: a.keys.Get,
+	env := a.variables()
+	if c.BaseURL != "" && c.Provider == "" { // like AUTONOMY_BASE_URL, a flag never gives a workspace's provider its URL
+		c.Provider = cmp.Or(env("AUTONOMY_PROVIDER"), a.ownChoice().Provider, provider.Custom)
 	}
+	s := provider.Settings{Provider: c.Provider, Model: c.Model, BaseURL: c.BaseURL, Env: env, Keys: a.keys.Get}
 	if set, err := a.Settings(); err == nil { // a broken file has been refused where the daemon or the command began
 		s.User = provider.Choice{Provider: set.Provider, Model: set.Model, BaseURL: set.BaseURL}
+		if set.Source("base_url") != config.FromUser {
+			s.User.BaseURL = "" // the environment's is looked up there, with its provider
+		}
+		s.Rows = rows(set)
 	}
 	return s
 }

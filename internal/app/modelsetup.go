@@ -27,10 +27,14 @@ func (a *App) DraftEndpoint(d ModelDraft) (provider.Endpoint, error) {
 	for _, name := range []string{"AUTONOMY_PROVIDER", "AUTONOMY_MODEL", "AUTONOMY_BASE_URL", "AUTONOMY_API_KEY"} {
 		env = without(env, name)
 	}
-	return provider.Resolve(provider.Settings{
+	s := provider.Settings{
 		User: provider.Choice{Provider: d.Provider, Model: d.Model, BaseURL: d.BaseURL},
 		Key:  provider.Secret(d.Key), Env: env, Keys: a.keys.Get,
-	})
+	}
+	if set, err := a.Settings(); err == nil { // a broken file is refused when it is written
+		s.Rows = rows(set)
+	}
+	return provider.Resolve(s)
 }
 
 // ModelsOf lists the models of a server.
@@ -79,8 +83,8 @@ func (a *App) SaveModel(d ModelDraft) (SavedModel, error) {
 		}
 	}
 	base := strings.TrimSuffix(d.BaseURL, "/")
-	if base == e.Provider.BaseURL {
-		base = ""
+	if set, err := a.Settings(); err == nil && base == e.Provider.BaseURL && set.Providers[e.Provider.ID].BaseURL == "" {
+		base = "" // it would be that without being said
 	}
 	err = config.SetModel(saved.Config, config.ModelChoice{Provider: e.Provider.ID, Model: d.Model, BaseURL: base})
 	saved.Wins = a.wins(saved.KeyName)
@@ -166,20 +170,57 @@ func (a *App) ShowModel() ([]ModelValue, error) {
 	case e.Key == "" || e.KeyFrom == "fixed":
 		key.Value, key.From = "none needed", ""
 	}
-	model := ModelValue{Name: "model", Value: e.Model, From: a.sourceName(set, "model", "the provider's default")}
-	if e.Model == "" {
-		model.Value, model.From = "the first of the server that can use tools", "the provider's default"
-	}
 	values := []ModelValue{
-		{"provider", e.Provider.ID, a.sourceName(set, "provider", "a base URL without a provider")},
-		model,
-		{"base_url", e.ShownURL(), a.sourceName(set, "base_url", e.URLFrom)},
+		{"provider", e.Provider.ID, a.from(set, "provider", e.Provider.ID == set.Provider, "a base URL without a provider")},
+		a.shownModel(set, e),
+		{"base_url", e.ShownURL(), a.from(set, "base_url", e.BaseURL == strings.TrimSuffix(set.BaseURL, "/"), e.URLFrom)},
 		key,
 	}
 	if len(set.Fallback) > 0 {
 		values = append(values, ModelValue{"fallback", strings.Join(set.Fallback, ", "), a.sourceName(set, "fallback", "")})
 	}
-	return values, nil
+	return append(values, bounds(set.Providers[e.Provider.ID], e)...), nil
+}
+
+// shownModel is the model's name and where it comes from.
+func (a *App) shownModel(set config.Settings, e provider.Endpoint) ModelValue {
+	otherwise := "the provider's default"
+	switch {
+	case e.Model == "":
+		return ModelValue{"model", "the first of the server that can use tools", otherwise}
+	case set.Providers[e.Provider.ID].Model == e.Model:
+		otherwise = ownRow
+	}
+	return ModelValue{"model", e.Model, a.from(set, "model", e.Model == set.Model, otherwise)}
+}
+
+// ownRow names the part of the user's settings that changes a row of the table.
+const ownRow = "providers in your config.yaml"
+
+// bounds are the pace of an endpoint and the patience with it, and whether the user's settings changed them.
+func bounds(mine config.Provider, e provider.Endpoint) []ModelValue {
+	of := func(name, value string, changed bool) ModelValue {
+		if changed {
+			return ModelValue{name, value, ownRow}
+		}
+		return ModelValue{name, value, "table"}
+	}
+	values := []ModelValue{
+		of("requests", e.Provider.Pace(), mine.RequestsPerMinute > 0 || mine.MaxInFlight > 0),
+		of("limits", e.Patience(), mine.Limits != config.Limits{}),
+	}
+	if e.Window > 0 {
+		values = append(values, of("window", fmt.Sprintf("at most %d tokens", e.Window), true))
+	}
+	return values
+}
+
+// from is the place of a setting where it decides, else of what decided in its stead.
+func (a *App) from(set config.Settings, field string, decides bool, otherwise string) string {
+	if !decides {
+		return otherwise
+	}
+	return a.sourceName(set, field, otherwise)
 }
 
 // sourceName is the place of a setting for people.

@@ -61,7 +61,7 @@ func (w *runWriter) event(e app.RunEvent) {
 	case agent.RecipeLearned:
 		w.line("  learned: %s at position %d (%s)", d.Tool, d.Position, d.State)
 	case agent.BudgetRefused:
-		w.line("  budget of the %s is used up: %s %g of %g", d.Scope, d.Kind, d.Used, d.Limit)
+		w.line("  %s", &agent.BudgetError{Scope: d.Scope, Kind: d.Kind, Limit: d.Limit, Used: d.Used})
 	case agent.Compacted:
 		w.line("  compacted: %d messages became %d", d.Before, d.After)
 	case agent.Fault:

@@ -25,7 +25,38 @@ type File struct {
 	Revive       *bool          `yaml:"revive"`
 	Budget       BudgetFile     `yaml:"budget"`
 
-	Prices map[string]Price `yaml:"prices"` // by PROVIDER/MODEL, * for any; the user's alone
+	Prices    map[string]Price    `yaml:"prices"`    // by PROVIDER/MODEL, * for any; the user's alone
+	Providers map[string]Provider `yaml:"providers"` // by name; the user's alone
+}
+
+// Provider is what a user changes of one provider's row; a zero field leaves it as it is.
+type Provider struct {
+	BaseURL           string `yaml:"base_url"`
+	Model             string `yaml:"model"`
+	RequestsPerMinute int    `yaml:"requests_per_minute"`
+	MaxInFlight       int    `yaml:"max_in_flight"`
+	Window            int    `yaml:"window"` // tokens; lowers alone
+	Limits            Limits `yaml:"limits"`
+}
+
+// Limits are how long a request may take: until the answer begins, between two of its bytes, and in all.
+type Limits struct {
+	FirstByte time.Duration `yaml:"first_byte"`
+	Idle      time.Duration `yaml:"idle"`
+	Total     time.Duration `yaml:"total"`
+}
+
+// check names the field that may not be what it is.
+func (p Provider) check() (field string) {
+	for name, n := range map[string]int64{
+		"requests_per_minute": int64(p.RequestsPerMinute), "max_in_flight": int64(p.MaxInFlight), "window": int64(p.Window),
+		"limits.first_byte": int64(p.Limits.FirstByte), "limits.idle": int64(p.Limits.Idle), "limits.total": int64(p.Limits.Total),
+	} {
+		if n < 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // Price is what a million tokens of a model cost, in US dollars. Cached 0 = as much as Input.
@@ -96,6 +127,11 @@ func (f *File) check(where string) error {
 			return bad("prices", "of %q must not be below 0", model)
 		}
 	}
+	for name, p := range f.Providers {
+		if field := p.check(); field != "" {
+			return bad("providers."+name+"."+field, "must not be below 0")
+		}
+	}
 	return f.Budget.check(bad)
 }
 
@@ -135,6 +171,9 @@ func (f *File) checkWorkspace(where string) error {
 	}
 	if f.Prices != nil {
 		return &ValueError{Where: where, Field: "prices", Msg: "are not for a workspace to set: they decide when a budget is used up"}
+	}
+	if f.Providers != nil {
+		return &ValueError{Where: where, Field: "providers", Msg: "are not for a workspace to set: they say where keys are sent"}
 	}
 	return f.checkStored(where)
 }

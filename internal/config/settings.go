@@ -24,7 +24,8 @@ type Settings struct {
 	MaxTeammates int
 	Revive       bool
 	Budget       Budget
-	Prices       map[string]Price // by PROVIDER/MODEL, * for any
+	Prices       map[string]Price    // by PROVIDER/MODEL, * for any
+	Providers    map[string]Provider // by name
 
 	Sources  map[string]Source // of each value, by the field's name in config.yaml ("budget.run_cost")
 	Warnings []string          // values of the workspace that would have widened what the user allows, and were left
@@ -136,6 +137,9 @@ func (s *Settings) apply(f File, from Source) {
 	}
 	if f.Prices != nil {
 		set(s, "prices", &s.Prices, &f.Prices, from)
+	}
+	if f.Providers != nil {
+		set(s, "providers", &s.Providers, &f.Providers, from)
 	}
 	set(s, "mode", &s.Mode, f.Mode, from)
 	set(s, "judge", &s.Judge, f.Judge, from)

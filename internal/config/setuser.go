@@ -60,6 +60,12 @@ func UserModel(path string) (ModelChoice, error) {
 	return f.choice(), err
 }
 
+// UserProviders is what the user's config.yaml changes of the providers' rows.
+func UserProviders(path string) (map[string]Provider, error) {
+	f, err := readFile(path)
+	return f.Providers, err
+}
+
 func (f *File) choice() ModelChoice {
 	text := func(s *string) string {
 		if s == nil {

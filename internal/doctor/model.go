@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -251,9 +250,5 @@ func (p *probe) limiter(context.Context) Finding {
 	if errors.Is(p.Err, provider.ErrNoProvider) || p.e.Provider.ID == "" {
 		return p.blocked()
 	}
-	pace := "no limit a minute"
-	if n := p.e.Provider.PerMinute; n > 0 {
-		pace = fmt.Sprintf("%d requests a minute", n)
-	}
-	return ok("%s, %d at once, shared by all members on this key", pace, p.e.Provider.InFlight)
+	return ok("requests: %s, shared by all members on this key; %s", p.e.Provider.Pace(), p.e.Patience())
 }
