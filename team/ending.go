@@ -110,7 +110,7 @@ func reasonOf(r agent.Report) string {
 	var b strings.Builder
 	b.WriteString(r.Message)
 	if f := r.Failure; f != nil {
-		line := "step " + f.Step
+		line := f.Step
 		if f.Exit != nil {
 			line += fmt.Sprintf(": exit status %d", *f.Exit)
 		}

@@ -69,7 +69,7 @@ func TestHowAnAttemptEnds(t *testing.T) {
 			if rest := restName(got); rest != test.rest {
 				t.Errorf("member: %q, want %q", rest, test.rest)
 			}
-			if f, ok := got.end.(board.Fail); ok && f.Code != "stalled" && f.Message != "step build: exit status 3\nlast line" {
+			if f, ok := got.end.(board.Fail); ok && f.Code != "stalled" && f.Message != "build: exit status 3\nlast line" {
 				t.Errorf("message %q", f.Message)
 			}
 		})

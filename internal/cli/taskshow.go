@@ -73,7 +73,7 @@ func showTask(w io.Writer, e board.Entry, line string, now time.Time) {
 	if t.Result != nil && t.Result.Summary != "" {
 		fmt.Fprintf(w, "\n  result:\n%s\n", indent(visible.Block(strings.TrimRight(t.Result.Summary, "\n"))))
 	}
-	if t.Failure != nil && t.Failure.Message != "" {
+	if t.Failure != nil && t.Failure.Message != "" && t.Status != board.Completed { // it is history then
 		fmt.Fprintf(w, "\n  last failure:\n%s\n", indent(visible.Block(strings.TrimRight(t.Failure.Message, "\n"))))
 	}
 }
@@ -129,7 +129,9 @@ func showLife(row func(name, format string, args ...any), t board.Task, now time
 		row("held", "%s (autonomy task retry %d)", t.Held.Reason, t.ID)
 	}
 	if f := t.Failure; f != nil {
-		row("failures", "%d, last %s: %s", f.Count, ago(f.At, now), f.Code)
+		if f.Count > 0 {
+			row("failures", "%d, last %s: %s", f.Count, ago(f.At, now), f.Code)
+		}
 		if f.Deaths > 0 {
 			row("owners died", "%d in a row", f.Deaths)
 		}
