@@ -164,23 +164,17 @@ func followEvents(ctx context.Context, s *Streams, daemon *control.Client) (stop
 type chatFiles struct{ app *app.App }
 
 func (f chatFiles) Tasks(ctx context.Context) ([]board.Entry, func(board.Entry) string, error) {
-	b, err := f.app.Board()
+	b, err := settled(ctx, f.app)
 	if err != nil {
 		return nil, nil, err
-	}
-	if err := b.Settle(ctx); err != nil {
-		return nil, nil, fmt.Errorf("read the board: %w", err)
 	}
 	return b.List(), f.app.Remark(ctx, b), nil
 }
 
 func (f chatFiles) AddTask(ctx context.Context, subject string) (board.Task, error) {
-	b, err := f.app.Board()
+	b, err := settled(ctx, f.app)
 	if err != nil {
 		return board.Task{}, err
-	}
-	if err := b.Settle(ctx); err != nil {
-		return board.Task{}, fmt.Errorf("read the board: %w", err)
 	}
 	return b.Create(ctx, board.Draft{Subject: subject})
 }

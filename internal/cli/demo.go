@@ -108,12 +108,9 @@ func demoEnd(ctx context.Context, s *Streams, a *app.App, ws config.Workspace, t
 }
 
 func printBoard(ctx context.Context, s *Streams, a *app.App) error {
-	b, err := a.Board()
+	b, err := settled(ctx, a)
 	if err != nil {
 		return err
-	}
-	if err := b.Settle(ctx); err != nil {
-		return fmt.Errorf("read the board: %w", err)
 	}
 	entries := b.List()
 	slash.Tasks(s.Out, entries, slash.Open(entries), a.Remark(ctx, b))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/app"
 	"github.com/autonomy-team/autonomy/internal/eventlog"
 	"github.com/autonomy-team/autonomy/internal/slash"
@@ -99,11 +100,7 @@ func newRunsShowCmd(s *Streams) *cobra.Command {
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := s.app(cmd.Context())
-			if err != nil {
-				return err
-			}
-			id, err := a.FindRun(args[0])
+			a, id, err := s.run(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -128,6 +125,16 @@ func newRunsShowCmd(s *Streams) *cobra.Command {
 	return cmd
 }
 
+// run opens the workspace and finds a run by the beginning of its id.
+func (s *Streams) run(ctx context.Context, begun string) (*app.App, autonomy.RunID, error) {
+	a, err := s.app(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := a.FindRun(begun)
+	return a, id, err
+}
+
 func newRunsExportCmd(s *Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:               "export RUN",
@@ -136,11 +143,7 @@ func newRunsExportCmd(s *Streams) *cobra.Command {
 		Args:              words(1, 1),
 		ValidArgsFunction: s.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := s.app(cmd.Context())
-			if err != nil {
-				return err
-			}
-			id, err := a.FindRun(args[0])
+			a, id, err := s.run(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

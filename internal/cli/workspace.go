@@ -39,14 +39,23 @@ func (s *Streams) board(ctx context.Context) (*board.Dir, *app.App, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := a.Board()
+	b, err := settled(ctx, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := b.Settle(ctx); err != nil {
-		return nil, nil, fmt.Errorf("read the board: %w", err)
-	}
 	return b, a, nil
+}
+
+// settled reads the board once, and a second time what looks half-written.
+func settled(ctx context.Context, a *app.App) (*board.Dir, error) {
+	b, err := a.Board()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Settle(ctx); err != nil {
+		return nil, fmt.Errorf("read the board: %w", err)
+	}
+	return b, nil
 }
 
 // daemon returns a client of the running daemon, or control.ErrNotRunning.
