@@ -45,6 +45,17 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("the team is full: the limit is %d running (--max-teammates)", e.Max)
 }
 
+// RosterError says what is wrong with the roster's file. It is never taken for an empty roster, and never overwritten.
+type RosterError struct {
+	Path string
+	Err  error
+}
+
+func (e *RosterError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap gives what is wrong.
+func (e *RosterError) Unwrap() error { return e.Err }
+
 // UnknownNameError names who could have been meant.
 type UnknownNameError struct {
 	Name  autonomy.AgentName

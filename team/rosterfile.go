@@ -37,15 +37,15 @@ func (r *RosterFile) Load(context.Context) ([]Enrolled, error) {
 		Members []Enrolled `json:"members"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.path, err)
+		return nil, &RosterError{r.path, err}
 	}
 	seen := map[autonomy.AgentName]bool{}
 	for i, m := range doc.Members {
 		if err := checkEnrolled(m); err != nil {
-			return nil, fmt.Errorf("%s: member %d: %w", r.path, i+1, err)
+			return nil, &RosterError{r.path, fmt.Errorf("member %d: %w", i+1, err)}
 		}
 		if seen[m.Name] {
-			return nil, fmt.Errorf("%s: member %d: %q is there twice", r.path, i+1, string(m.Name))
+			return nil, &RosterError{r.path, fmt.Errorf("member %d: %q is there twice", i+1, string(m.Name))}
 		}
 		seen[m.Name] = true
 	}
@@ -63,7 +63,7 @@ func (r *RosterFile) TeamName(context.Context) (autonomy.TeamName, error) {
 	}{}
 	if src != nil {
 		if err := json.Unmarshal(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), &doc); err != nil {
-			return "", fmt.Errorf("%s: %w", r.path, err)
+			return "", &RosterError{r.path, err}
 		}
 	}
 	if doc.Name == "" {
@@ -121,7 +121,7 @@ func (r *RosterFile) read() ([]byte, error) {
 		return nil, err
 	}
 	if _, err := strictjson.ParseObject(src); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.path, err)
+		return nil, &RosterError{r.path, err}
 	}
 	return src, nil
 }

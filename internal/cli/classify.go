@@ -35,10 +35,13 @@ func classifyCause(err error) (code int, hint string) {
 		running *daemon.AlreadyRunningError
 		busy    *filelock.BusyError
 		name    *team.NameError
+		roster  *team.RosterError
 	)
 	switch {
 	case errors.Is(err, config.ErrNoWorkspace):
 		return ExitUsage, "or give the folder with -C DIR"
+	case errors.As(err, &roster):
+		return ExitUsage, "correct the file, or move it away: the roster then starts empty"
 	case errors.As(err, &name):
 		return ExitUsage, ""
 	case errors.Is(err, control.ErrNotRunning):

@@ -12,6 +12,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/daemon"
+	"github.com/autonomy-team/autonomy/internal/visible"
 	"github.com/autonomy-team/autonomy/team"
 )
 
@@ -72,7 +73,7 @@ func runUp(ctx context.Context, s *Streams, cmd *cobra.Command, o upOptions) err
 			return err
 		}
 		s.say("daemon started (pid %d); stop it with 'autonomy down'", pid)
-		return nil
+		return tellProblems(ctx, s)
 	}
 	o.leaveToSettings(cmd.Flags())
 	o.Workspace, o.Team, o.Err, o.Getenv = ws, autonomy.TeamName(o.team), s.Err, s.Getenv
@@ -81,6 +82,26 @@ func runUp(ctx context.Context, s *Streams, cmd *cobra.Command, o upOptions) err
 		return &failure{code: max(code, ExitFailed), err: err}
 	}
 	return silent(code)
+}
+
+// tellProblems says what a daemon that was just started could not do as it was told, such as to spawn a member. What is
+// wrong with single files is for status.
+func tellProblems(ctx context.Context, s *Streams) error {
+	client, err := s.daemon(ctx)
+	if err != nil {
+		return fmt.Errorf("ask how the start went: %w", err)
+	}
+	defer client.Close()
+	status, err := client.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("ask how the start went: %w", err)
+	}
+	for _, p := range status.Problems {
+		if p.File == "" {
+			s.say("autonomy: %s", visible.Line(p.Reason))
+		}
+	}
+	return nil
 }
 
 // complete checks what the flag parser can't.
@@ -92,6 +113,11 @@ func (o *upOptions) complete() error {
 		}
 		if err := team.CheckName(autonomy.AgentName(name)); err != nil {
 			return usage("--spawn %q: %w", spec, err)
+		}
+		for _, other := range o.Spawn {
+			if string(other.Name) == name {
+				return usage("--spawn %q: %s is there twice", spec, name)
+			}
 		}
 		o.Spawn = append(o.Spawn, daemon.Spec{Name: autonomy.AgentName(name), Role: autonomy.Role(role)})
 	}

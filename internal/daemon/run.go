@@ -46,7 +46,12 @@ func startError(err error) error {
 	var running *AlreadyRunningError
 	var folder *FolderError
 	var name *team.NameError
+	var roster *team.RosterError
 	switch {
+	case errors.As(err, &roster):
+		return &control.Error{
+			Code: control.CodeInvalid, Message: err.Error(), Hint: "correct the file, or move it away: the roster then starts empty",
+		}
 	case errors.As(err, &name):
 		return control.Errorf(control.CodeInvalid, "%s", err.Error())
 	case errors.As(err, &running):
