@@ -37,6 +37,26 @@ func realTemp(t *testing.T) string {
 	return dir
 }
 
+func TestWorkspaceWhoseStateLiesElsewhereIsRefused(t *testing.T) {
+	for _, name := range []string{".team", ".tasks", ".autonomy"} {
+		root := t.TempDir()
+		for _, other := range []string{".team", ".tasks", ".autonomy"} {
+			var err error
+			if other == name {
+				err = os.Symlink(t.TempDir(), filepath.Join(root, other))
+			} else {
+				err = os.Mkdir(filepath.Join(root, other), 0o700)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := config.FindWorkspace(root); !errors.Is(err, config.ErrLink) {
+			t.Errorf("%s as a link: %v", name, err)
+		}
+	}
+}
+
 func TestFindWorkspace(t *testing.T) {
 	root := realTemp(t)
 	for _, dir := range []string{

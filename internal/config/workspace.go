@@ -11,6 +11,9 @@ import (
 // ErrNoWorkspace is what FindWorkspace returns, wrapped with the folder it started at.
 var ErrNoWorkspace = errors.New("no workspace here or above: run autonomy init here")
 
+// ErrLink is what FindWorkspace returns, wrapped with the path, when a state folder is a link.
+var ErrLink = errors.New("is a symbolic link; the state of a workspace lies in the workspace")
+
 // stateFolders mark a workspace. Any one of them does.
 var stateFolders = [...]string{".team", ".tasks", ".autonomy"}
 
@@ -93,6 +96,7 @@ func (w Workspace) Exists() bool { return hasStateFolder(w.Root) }
 
 // FindWorkspace returns the workspace that start, a folder, lies in: the nearest parent with one of the state folders.
 // A folder below .worktrees/ belongs to the workspace above that, whatever it contains. None is ErrNoWorkspace.
+// One whose state lies elsewhere is ErrLink.
 func FindWorkspace(start string) (Workspace, error) {
 	dir, err := realFolder(start)
 	if err != nil {
@@ -114,7 +118,21 @@ func FindWorkspace(start string) (Workspace, error) {
 	if found == "" {
 		return Workspace{}, fmt.Errorf("%s: %w", dir, ErrNoWorkspace)
 	}
+	if err := refuseLinks(found); err != nil {
+		return Workspace{}, err
+	}
 	return Workspace{Root: found}, nil
+}
+
+// refuseLinks makes sure that nothing is written outside a workspace, as one that came with a clone may want.
+func refuseLinks(root string) error {
+	for _, name := range stateFolders {
+		path := filepath.Join(root, name)
+		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return fmt.Errorf("%s: %w", path, ErrLink)
+		}
+	}
+	return nil
 }
 
 // At is the workspace rooted at dir, whether or not it has state folders yet. It is what init and -C with init use.
