@@ -163,7 +163,7 @@ func (w *runWriter) finished(d agent.RunFinished) {
 	if d.Code != "" {
 		code = fmt.Sprintf(" (%s)", d.Code)
 	}
-	w.line("%s%s%s, %d turns, %d actions", d.Termination, code, dash(d.Message), d.Turns, d.Steps)
+	w.line("%s%s%s, %s, %s", d.Termination, code, dash(d.Message), plural(d.Turns, "turn"), plural(d.Steps, "action"))
 	if u := d.Usage; u.Total() > 0 {
 		cost := slash.Dollars(control.Usage{Prompt: u.Prompt, Completion: u.Completion, Cost: u.Cost, CostKnown: u.CostKnown})
 		w.line("  %d + %d tokens, cost %s", u.Prompt, u.Completion, cost)
