@@ -73,7 +73,8 @@ func runUp(ctx context.Context, s *Streams, cmd *cobra.Command, o upOptions) err
 			return err
 		}
 		s.say("daemon started (pid %d); stop it with 'autonomy down'", pid)
-		return tellProblems(ctx, s)
+		tellProblems(ctx, s)
+		return nil
 	}
 	o.leaveToSettings(cmd.Flags())
 	o.Workspace, o.Team, o.Err, o.Getenv = ws, autonomy.TeamName(o.team), s.Err, s.Getenv
@@ -85,23 +86,22 @@ func runUp(ctx context.Context, s *Streams, cmd *cobra.Command, o upOptions) err
 }
 
 // tellProblems says what a daemon that was just started could not do as it was told, such as to spawn a member. What is
-// wrong with single files is for status.
-func tellProblems(ctx context.Context, s *Streams) error {
+// wrong with single files is for status. A daemon that had nothing to do may have ended already.
+func tellProblems(ctx context.Context, s *Streams) {
 	client, err := s.daemon(ctx)
 	if err != nil {
-		return fmt.Errorf("ask how the start went: %w", err)
+		return
 	}
 	defer client.Close()
 	status, err := client.Status(ctx)
 	if err != nil {
-		return fmt.Errorf("ask how the start went: %w", err)
+		return
 	}
 	for _, p := range status.Problems {
 		if p.File == "" {
 			s.say("autonomy: %s", visible.Line(p.Reason))
 		}
 	}
-	return nil
 }
 
 // complete checks what the flag parser can't.
