@@ -70,17 +70,17 @@ func decodeData(t EventType, raw json.RawMessage) (Data, error) {
 	case TypeIdentityInjected:
 		return decode[IdentityInjected](raw)
 	case TypeSkillsSelected:
-		return decode[SkillsSelected](raw)
+		return quick[SkillsSelected](raw)
 	case TypeCandidatesRanked:
-		return decode[CandidatesRanked](raw)
+		return quick[CandidatesRanked](raw)
 	case TypeActionSelected:
-		return decode[ActionSelected](raw)
+		return quick[ActionSelected](raw)
 	case TypeApprovalDecision:
-		return decode[ApprovalDecision](raw)
+		return quick[ApprovalDecision](raw)
 	case TypeObservation:
-		return decode[Observed](raw)
+		return quick[Observed](raw)
 	case TypeOutcomeEvaluated:
-		return decode[OutcomeEvaluated](raw)
+		return quick[OutcomeEvaluated](raw)
 	case TypeRecipeLearned:
 		return decode[RecipeLearned](raw)
 	case TypeLearningReview:
@@ -94,7 +94,7 @@ func decodeData(t EventType, raw json.RawMessage) (Data, error) {
 	case TypeBudget:
 		return decode[BudgetRefused](raw)
 	case TypeModelCall:
-		return decode[ModelCall](raw)
+		return quick[ModelCall](raw)
 	case TypeError:
 		return decode[Fault](raw)
 	default:

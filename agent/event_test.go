@@ -63,6 +63,11 @@ func FuzzDecodeEvent(f *testing.F) {
 	for _, s := range []string{
 		`{"seq":1,"ts":"2026-01-01T00:00:00Z","run_id":"r","turn":0,"type":"run_started","data":{"kind":"run"},"sum":"00"}`,
 		`{"type":"candidates_ranked","data":{"paths":[{"source":"model","actions":[{"tool":"bash"}],"score":{"total":-0.55}}]}}`,
+		`{"type":"action_selected","data":{"call":"a","tool":"b","arguments":{"x":[1,"}"]},"claim":true,"risk":"low","name":"\u00e9"}}`,
+		`{"type":"observation","data":{"call":"a","status":"ok","output":"a\nb","exit":-1,"verified":false,"duration_ns":12,"wrote":true}}`,
+		`{"type":"approval_decision","data":{"call":"a","decision":"allow","by":"policy","asked":true}}`,
+		`{"type":"outcome_evaluated","data":{"verdict":"continue","judged":{"verdict":"achieved"}}}`,
+		`{"type":"skills_selected","data":{"names":null}}`, `{"type":"model_call","data":{"purpose":"turn","usage":{"prompt":1},"final":true,"try":1}}`,
 		`{"type":"error","data":null}`, `{"type":"model_call","data":{"usage":{"prompt":-1}}}`, `{`,
 	} {
 		f.Add([]byte(s))
@@ -72,7 +77,7 @@ func FuzzDecodeEvent(f *testing.F) {
 			return
 		}
 		e, err := agent.DecodeEvent(line)
-		slow, slowErr := agent.DecodeEvent(append([]byte("{ "), bytes.TrimPrefix(line, []byte("{"))...)) // not our own writing
+		slow, slowErr := agent.DecodeEvent(append([]byte("{ "), bytes.Replace(bytes.TrimPrefix(line, []byte("{")), []byte(`"data":{`), []byte(`"data":{ `), 1)...)) // not our own writing
 		if line[0] == '{' && json.Valid(line) && ((err == nil) != (slowErr == nil) || !reflect.DeepEqual(e, slow)) {
 			t.Fatalf("%s is read as %+v (%v), and slowly as %+v (%v)", line, e, err, slow, slowErr)
 		}

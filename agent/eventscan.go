@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/autonomy-team/autonomy"
 )
@@ -23,7 +24,7 @@ type envelope struct {
 // would go over the data three times; what the quick scan does not understand it leaves to it, errors included.
 func openEnvelope(raw []byte) (envelope, error) {
 	var e envelope
-	if e.scan(bytes.TrimSpace(raw)) {
+	if scan(bytes.TrimSpace(raw), &e) {
 		return e, nil
 	}
 	e = envelope{}
@@ -31,11 +32,19 @@ func openEnvelope(raw []byte) (envelope, error) {
 	return e, err
 }
 
+// members is what takes the members of an object, one by one; false gives the object to the general decoder.
+type members interface {
+	set(key, value []byte) bool
+}
+
 // scan takes an object as our own encoder writes it: no white space between the members. It reports false for anything
-// else. The values it does not look into are checked when they are decoded.
-func (e *envelope) scan(s []byte) bool {
+// else. Values that set does not look into are checked when they are decoded.
+func scan(s []byte, into members) bool {
 	if len(s) < 2 || s[0] != '{' {
 		return false
+	}
+	if len(s) == 2 {
+		return s[1] == '}'
 	}
 	for s = s[1:]; ; s = s[1:] {
 		n := stringEnd(s)
@@ -45,7 +54,7 @@ func (e *envelope) scan(s []byte) bool {
 		key := s[1 : n-1]
 		s = s[n+1:]
 		n = valueEnd(s)
-		if n <= 0 || n >= len(s) || !e.set(string(key), s[:n]) {
+		if n <= 0 || n >= len(s) || !into.set(key, s[:n]) {
 			return false
 		}
 		if s = s[n:]; s[0] == '}' {
@@ -57,8 +66,8 @@ func (e *envelope) scan(s []byte) bool {
 	}
 }
 
-func (e *envelope) set(key string, value []byte) bool {
-	switch key {
+func (e *envelope) set(key, value []byte) bool {
+	switch string(key) {
 	case "run_id":
 		return plain(value, (*string)(&e.Run))
 	case "actor":
@@ -68,13 +77,9 @@ func (e *envelope) set(key string, value []byte) bool {
 	case "type":
 		return plain(value, (*string)(&e.Type))
 	case "turn":
-		n, err := strconv.Atoi(string(value))
-		e.Turn = n
-		return err == nil
+		return whole(value, &e.Turn)
 	case "task":
-		n, err := strconv.ParseInt(string(value), 10, 64)
-		e.Task = autonomy.TaskID(n)
-		return err == nil
+		return whole(value, &e.Task)
 	case "data":
 		e.Data = value
 		return true
@@ -85,13 +90,36 @@ func (e *envelope) set(key string, value []byte) bool {
 	}
 }
 
-// plain reads a string without escapes.
-func plain(value []byte, into *string) bool {
-	if len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
+// plain reads a string of printable ASCII without escapes.
+func plain[S ~string](value []byte, into *S) bool {
+	if len(value) < 2 || value[0] != '"' {
 		return false
 	}
-	*into = string(value[1 : len(value)-1])
+	value = value[1 : len(value)-1]
+	for _, c := range value {
+		if c < ' ' || c >= utf8.RuneSelf || c == '\\' {
+			return false
+		}
+	}
+	*into = S(value)
 	return true
+}
+
+// quoted reads any string.
+func quoted[S ~string](value []byte, into *S) bool {
+	return plain(value, into) || len(value) > 0 && value[0] == '"' && json.Unmarshal(value, into) == nil
+}
+
+// whole reads a number as our encoder writes it: digits, with a minus before them perhaps.
+func whole[N ~int | ~int64](value []byte, into *N) bool {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	*into = N(n)
+	return err == nil && value[0] != '+'
+}
+
+func truth(value []byte, into *bool) bool {
+	*into = string(value) == "true"
+	return *into || string(value) == "false"
 }
 
 // stringEnd is the length of the string at the beginning of s, quotes included; -1 if there is none.
