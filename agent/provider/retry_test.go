@@ -22,7 +22,22 @@ type reply struct {
 	header map[string]string
 	body   string
 	err    error
-	after  time.Duration
+	after  time.Duration // until the headers come
+	stalls bool          // after the body nothing comes, not even its end
+}
+
+// stalled is a body that never ends by itself.
+type stalled struct {
+	io.Reader
+	ctx context.Context //nolint:containedctx // of its request
+}
+
+func (s stalled) Read(p []byte) (int, error) {
+	if n, err := s.Reader.Read(p); err == nil {
+		return n, nil
+	}
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
 }
 
 // network answers chat requests from a list, the last one for ever, and everything else with 404. It needs no sockets,
@@ -55,6 +70,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		select {
 		case <-time.After(next.after):
 		case <-r.Context().Done():
+			next.err = r.Context().Err()
 		}
 	}
 	n.mu.Lock()
@@ -67,7 +83,11 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	for k, v := range next.header {
 		header.Set(k, v)
 	}
-	return &http.Response{StatusCode: next.status, Header: header, Body: io.NopCloser(strings.NewReader(next.body))}, nil
+	var answer io.Reader = strings.NewReader(next.body)
+	if next.stalls {
+		answer = stalled{answer, r.Context()}
+	}
+	return &http.Response{StatusCode: next.status, Header: header, Body: io.NopCloser(answer)}, nil
 }
 
 // seconds are the moments of the requests since start.
@@ -113,6 +133,11 @@ func TestR09_ModelErrorsAreBoundedAndLoud(t *testing.T) {
 		{"bad key", bad(401, "bad key"), llm.Auth, "[0]"},
 		{"cut stream", reply{status: 200, body: cutBody}, llm.Cut, "[0 1 3 7 15]"},
 		{"web page", reply{status: 200, body: "<html>"}, llm.Protocol, "[0]"},
+		{"web page of a gateway", reply{status: 502, body: "<html>Bad Gateway</html>"}, llm.Server, "[0 1 3 7 15]"},
+		{"no headers", reply{status: 200, after: time.Hour}, llm.Transport, "[0 121 243 367 495]"},
+		{"no first byte", reply{status: 200, stalls: true}, llm.Transport, "[0 121 243 367 495]"},
+		{"silence in the middle", reply{status: 200, body: cutBody, stalls: true}, llm.Transport, "[0 121 243 367 495]"},
+		{"silence after keep-alives", reply{status: 200, body: ": hi\n\n", stalls: true}, llm.Transport, "[0 121 243 367 495]"},
 		{"reset", reply{err: errors.New("connection reset by peer")}, llm.Transport, "[0 1 3 7 15]"},
 		{"moderation", bad(403, "moderation: flagged"), llm.Content, "[0]"},
 		{"no model", bad(404, "model not found"), llm.NoModel, "[0]"},
