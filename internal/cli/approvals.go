@@ -50,6 +50,8 @@ func newAnswerCmd(s *Streams, verb, done, short string, approve bool) *cobra.Com
 		Example: fmt.Sprintf("  autonomy %[1]s 01J8ZK\n  autonomy %[1]s 01J8ZK --feedback 'only in the build folder'", verb),
 		GroupID: "look",
 		Args:    words(1, 1),
+
+		ValidArgsFunction: s.completeApprovals,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			daemon, err := s.daemon(cmd.Context())
 			if err != nil {

@@ -33,7 +33,7 @@ func newInboxListCmd(s *Streams) *cobra.Command {
 mailbox of 'user', where members write to people.`,
 		Example:           "  autonomy inbox list\n  autonomy inbox list alice --unread",
 		Args:              words(0, 1),
-		ValidArgsFunction: s.completeMembers,
+		ValidArgsFunction: s.completeMailboxes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := autonomy.AgentName("user")
 			if len(args) == 1 {

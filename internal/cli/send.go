@@ -25,7 +25,7 @@ starts; without a daemon the message is queued.`,
   autonomy send all "the build is green again"
   git diff | autonomy send bob -`,
 		Args:              words(2, -1),
-		ValidArgsFunction: s.completeMembers,
+		ValidArgsFunction: s.completeMailboxes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.To, req.Content = args[0], strings.Join(args[1:], " ")
 			return runSend(cmd.Context(), s, req, asJSON)
