@@ -141,7 +141,7 @@ func (d *Dir) create(draft Draft) (Task, error) {
 	data := draft.render(id, d.now())
 	task, err := Parse(FileName(id), data)
 	if err != nil {
-		return Task{}, draftError(err)
+		return Task{}, inputError("new task", err)
 	}
 	if err := d.checkBlockers(id, draft.BlockedBy); err != nil {
 		return Task{}, err
@@ -167,11 +167,11 @@ func (d *Dir) create(draft Draft) (Task, error) {
 	return task, nil
 }
 
-// draftError turns the complaint about a rendered draft into one about the draft: it has no place in any file.
-func draftError(err error) error {
+// inputError turns the complaint about rendered values into one about the values: it has no place in any file.
+func inputError(what string, err error) error {
 	var invalid *InvalidError
 	if errors.As(err, &invalid) {
-		return &InvalidError{Path: "new task", Reason: invalid.Reason}
+		return &InvalidError{Path: what, Reason: invalid.Reason, Err: ErrInput}
 	}
 	return err
 }

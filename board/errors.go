@@ -12,6 +12,8 @@ var (
 	ErrNotFound  = errors.New("no such task")
 	ErrNotReady  = errors.New("task is not ready")
 	ErrClaimLost = errors.New("claim lost")
+	// ErrInput is the cause of an *InvalidError that is about values a caller gave and not about what a file holds.
+	ErrInput = errors.New("the values make no acceptable task")
 	// ErrNothing is the answer of ClaimNext when no ready task suits the claimant. It is a normal outcome.
 	ErrNothing = errors.New("no ready task to claim")
 )

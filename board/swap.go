@@ -157,7 +157,7 @@ func (s swap) prepare(old *sight) (next Task, data []byte, err error) {
 	}
 	// What cannot be read back must not be written: a text too long, a blocker that is no id.
 	if next, err = Parse(old.name, data); err != nil {
-		return Task{}, nil, fmt.Errorf("change task %d: %w", s.id, err)
+		return Task{}, nil, inputError(fmt.Sprintf("change task %d", s.id), err)
 	}
 	return next, data, nil
 }

@@ -42,7 +42,7 @@ func classifyCause(err error) (code int, hint string) {
 		return ExitUsage, "or give the folder with -C DIR"
 	case errors.As(err, &roster):
 		return ExitUsage, "correct the file, or move it away: the roster then starts empty"
-	case errors.As(err, &name):
+	case errors.As(err, &name), errors.Is(err, board.ErrInput):
 		return ExitUsage, ""
 	case errors.Is(err, control.ErrNotRunning):
 		return ExitNoDaemon, "start it with 'autonomy up'"

@@ -34,6 +34,7 @@ func TestClassify(t *testing.T) {
 		"bad name":         {&team.NameError{Name: "Alice"}, ExitUsage, ""},
 		"interrupted":      {context.Canceled, ExitFailed, ""},
 		"invalid task":     {&board.InvalidError{Path: "task_1.json"}, ExitFailed, "task check"},
+		"bad values":       {&board.InvalidError{Path: "new task", Err: board.ErrInput}, ExitUsage, ""},
 		"no such task":     {&board.NotFoundError{ID: 4}, ExitFailed, "task list"},
 		"claimed":          {&board.ClaimedError{ID: 4, Owner: "bob"}, ExitFailed, "task release 4"},
 		"not ready":        {&board.NotReadyError{ID: 4}, ExitFailed, "task explain 4"},
