@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/autonomy-team/autonomy/agent/provider/wire"
 )
@@ -57,7 +58,19 @@ func (e Endpoint) ShownURL() string { return shownURL(e.BaseURL) }
 // Patience says for people how long a request may take.
 func (e Endpoint) Patience() string {
 	l := e.Limits
-	return fmt.Sprintf("%s to the first byte, %s of silence, %s in all", l.First, l.Idle, l.Total)
+	return fmt.Sprintf("%s to the first byte, %s of silence, %s in all", span(l.First), span(l.Idle), span(l.Total))
+}
+
+// span is a duration without the parts that are zero: 10m, not 10m0s.
+func span(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // secrets are the values that must not appear in any message: the key, unless it is the word that stands in for one,

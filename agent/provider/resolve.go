@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoProvider says that neither flags nor environment nor user config choose a provider.
-var ErrNoProvider = errors.New("no model is configured; run: autonomy model setup")
+var ErrNoProvider = errors.New("no model is configured")
 
 // UnknownProviderError names a provider that is not in the table.
 type UnknownProviderError struct{ ID string }
@@ -34,7 +34,10 @@ type MissingKeyError struct {
 
 // Error names the variables, never a value.
 func (e *MissingKeyError) Error() string {
-	return fmt.Sprintf("no key for %s; set %s or run: autonomy keys set %s", e.Provider, strings.Join(e.Vars, " or "), e.Provider)
+	if len(e.Vars) == 1 {
+		return fmt.Sprintf("no key for %s: %s is not set", e.Provider, e.Vars[0])
+	}
+	return fmt.Sprintf("no key for %s: none of %s is set", e.Provider, strings.Join(e.Vars, ", "))
 }
 
 // URLError says what is wrong with a base URL; URL is without user info.

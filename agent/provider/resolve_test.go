@@ -68,7 +68,7 @@ func TestRowsChangePaceAndPatience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Provider.Pace() != "100 a minute, 4 at once" || e.Patience() != "3m0s to the first byte, 1s of silence, 15m0s in all" || e.Window != 9000 {
+	if e.Provider.Pace() != "100 a minute, 4 at once" || e.Patience() != "3m to the first byte, 1s of silence, 15m in all" || e.Window != 9000 {
 		t.Errorf("pace %q, patience %q, window %d", e.Provider.Pace(), e.Patience(), e.Window)
 	}
 	if l := (&Limiters{}).lane(e); l.pace.Limit() != rate.Limit(100.0/60) || cap(l.slots) != 4 {
@@ -92,7 +92,7 @@ func TestResolveErrors(t *testing.T) {
 		says string
 	}{
 		{"unknown provider", Settings{Provider: "openai"}, &unknown, "openai-api"},
-		{"no key", Settings{Provider: "zai", Env: vars("OPENAI_API_KEY", "other")}, &missing, "GLM_API_KEY or ZAI_API_KEY"},
+		{"no key", Settings{Provider: "zai", Env: vars("OPENAI_API_KEY", "other")}, &missing, "GLM_API_KEY, ZAI_API_KEY"},
 		{"no scheme", Settings{BaseURL: "127.0.0.1:8080"}, &badURL, ""},
 		{"ftp", Settings{BaseURL: "ftp://u:hunter2@h/v1"}, &badURL, "http://"},
 		{"query", Settings{BaseURL: "http://h/v1?key=x"}, &badURL, "query"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,8 +110,8 @@ func (w *wizard) baseURL(context.Context) (err error) {
 	if w.BaseURL == "" && w.asks {
 		e, _ := w.app.DraftEndpoint(w.ModelDraft) // its URL is only proposed
 		row, _ := provider.Find(w.Provider)
-		for url, what := range row.Hosts {
-			w.s.say("     other: %s (%s)", url, what)
+		for _, url := range slices.Sorted(maps.Keys(row.Hosts)) {
+			w.s.say("     other: %s (%s)", url, row.Hosts[url])
 		}
 		proposed := firstOf(e.BaseURL, row.BaseURL)
 		answer, err := w.s.ask("Base URL", proposed)

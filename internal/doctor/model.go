@@ -250,5 +250,5 @@ func (p *probe) limiter(context.Context) Finding {
 	if errors.Is(p.Err, provider.ErrNoProvider) || p.e.Provider.ID == "" {
 		return p.blocked()
 	}
-	return ok("requests: %s, shared by all members on this key; %s", p.e.Provider.Pace(), p.e.Patience())
+	return ok("requests: %s, shared by all members on this key; a request may take %s", p.e.Provider.Pace(), p.e.Patience())
 }

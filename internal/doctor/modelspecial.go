@@ -118,5 +118,5 @@ func (p *probe) custom(ctx context.Context) Finding {
 			return ok("%s", door.name)
 		}
 	}
-	return ok("a server that does not say which")
+	return ok("it does not say which server it is")
 }
