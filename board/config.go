@@ -26,6 +26,8 @@ type Config struct {
 	Watched func() bool
 	// Poll is the interval at which Refresh is called without names; 0 is 5 s. The share above follows from it.
 	Poll time.Duration
+	// LockWait bounds how long a change waits for those of others; 0 is 2 s, after which members look again by themselves.
+	LockWait time.Duration
 	// Report hears what a person should know. It is called on the goroutine of the Dir's caller, under no lock.
 	Report func(Notice)
 }
@@ -69,6 +71,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Poll < 0 {
 		return c, errors.New("board config: Poll is negative")
+	}
+	if c.LockWait < 0 {
+		return c, errors.New("board config: LockWait is negative")
 	}
 	if c.Poll == 0 {
 		c.Poll = defaultPoll

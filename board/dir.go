@@ -102,7 +102,7 @@ func Open(cfg Config) (*Dir, error) {
 	d := &Dir{
 		cfg:      cfg,
 		fs:       cfg.FS,
-		lock:     filelock.New(filepath.Join(cfg.Path, lockName)),
+		lock:     filelock.Open(filelock.Config{Path: filepath.Join(cfg.Path, lockName), Wait: cfg.LockWait}),
 		seed:     maphash.MakeSeed(),
 		counted:  map[string]fileStamp{},
 		index:    newIndex(),

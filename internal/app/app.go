@@ -84,7 +84,8 @@ func (a *App) openBoard() (*board.Dir, error) {
 	}
 	dir, err := board.Open(board.Config{
 		Gate: consent.Gate(a.life, a.ws), Path: a.ws.Tasks(), Alive: a.Alive, Now: a.opts.Now, Watched: a.opts.Watched, Poll: set.Poll,
-		Report: func(n board.Notice) { a.opts.Report(Notice{Part: "board", File: n.Path, Text: n.Text}) },
+		LockWait: a.opts.LockWait,
+		Report:   func(n board.Notice) { a.opts.Report(Notice{Part: "board", File: n.Path, Text: n.Text}) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the board: %w", err)

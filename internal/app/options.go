@@ -21,6 +21,7 @@ type Options struct {
 	Report    func(Notice)        // what people should know and no call returns; nil drops it
 	Watched   func() bool         // whether file events of the board arrive; nil = they don't
 	Flags     config.File         // the layer of settings that the command line gives
+	LockWait  time.Duration       // how long a change of the board waits for those of others; 0 = 2 s
 }
 
 // Notice is something that a part found and no caller asked for: an invalid file, a rejected line of mail.

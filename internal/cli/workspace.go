@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/internal/app"
@@ -24,13 +25,17 @@ func (s *Streams) path(name string) string {
 // workspace finds the workspace of the working directory.
 func (s *Streams) workspace() (config.Workspace, error) { return config.FindWorkspace(s.Dir) }
 
+// lockWait is longer than a daemon's: nobody looks again for a person or a script, and many at once on a busy disk are
+// no fault.
+const lockWait = 10 * time.Second
+
 // app opens the workspace for a command that works in process.
 func (s *Streams) app(ctx context.Context) (*app.App, error) {
 	ws, err := s.workspace()
 	if err != nil {
 		return nil, err
 	}
-	return app.Open(ctx, app.Options{Workspace: ws, Getenv: s.Getenv})
+	return app.Open(ctx, app.Options{Workspace: ws, Getenv: s.Getenv, LockWait: lockWait})
 }
 
 // board opens the workspace and reads its board once.
