@@ -118,7 +118,7 @@ func reasonOf(r agent.Report) string {
 		if !strings.Contains(r.Message, line) {
 			b.WriteString(separator(&b, "; ") + line)
 		}
-		if f.Tail != "" {
+		if !strings.Contains(r.Message, f.Tail) {
 			b.WriteString("\n" + f.Tail)
 		}
 	}

@@ -213,3 +213,27 @@ func TestAccountLetsOneTryFirst(t *testing.T) {
 		t.Fatalf("the provider asked for 7m, got %v", until.Sub(later))
 	}
 }
+
+// What the end says is told once: the step's output is often what the message quotes.
+func TestReasonSaysEachThingOnce(t *testing.T) {
+	exit := 3
+	tests := []struct {
+		report agent.Report
+		want   string
+	}{
+		{
+			agent.Report{Message: "nothing was allowed: denied by maria", Failure: &agent.Failure{Step: "step 1", Tail: "denied by maria"}},
+			"nothing was allowed: denied by maria; step 1",
+		},
+		{
+			agent.Report{Message: "a step failed", Failure: &agent.Failure{Step: "step 1", Exit: &exit, Tail: "boom"}},
+			"a step failed; step 1: exit status 3\nboom",
+		},
+		{agent.Report{Termination: agent.NoCandidates}, "no_candidates"},
+	}
+	for _, test := range tests {
+		if got := reasonOf(test.report); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
