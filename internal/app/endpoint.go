@@ -74,6 +74,21 @@ func (a *App) variables() func(string) string {
 	}
 }
 
+// WithEnvironment completes the choice of a command line by the AUTONOMY_* variables, which the daemon that gets the
+// choice may have been started without. What the settings say is left to it, for it reads them itself.
+func (a *App) WithEnvironment(c provider.Choice) provider.Choice {
+	env := a.variables()
+	named := env("AUTONOMY_PROVIDER")
+	if c.Provider == "" && c.BaseURL == "" {
+		c.Provider = named
+	}
+	if c.Provider == named {
+		c.Model = cmp.Or(c.Model, env("AUTONOMY_MODEL"))
+		c.BaseURL = cmp.Or(c.BaseURL, env("AUTONOMY_BASE_URL"))
+	}
+	return c
+}
+
 // ownChoice is the model that the person's config.yaml chooses by itself.
 func (a *App) ownChoice() config.ModelChoice {
 	dir, err := a.userDir()

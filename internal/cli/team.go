@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent/provider"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
@@ -83,6 +84,12 @@ func runSpawn(ctx context.Context, s *Streams, o spawnOptions) error {
 		}
 		o.Prompt = text
 	}
+	a, err := s.person(ctx)
+	if err != nil {
+		return err
+	}
+	choice := a.WithEnvironment(provider.Choice{Provider: o.Provider, Model: o.Model, BaseURL: o.BaseURL})
+	o.Provider, o.Model, o.BaseURL = choice.Provider, choice.Model, choice.BaseURL
 	daemon, err := s.ensureDaemon(ctx, o.noStart)
 	if err != nil {
 		return err
