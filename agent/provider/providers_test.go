@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 // shape is what one provider really sends, and what it wants to get.
 type shape struct {
 	id, model string
+	server    string // which custom one
 	effort    string
 	sends     []string // in the first request
 	lacks     []string
@@ -46,7 +48,7 @@ func wholeCalls(thinkingField, id1, id2, usage string) string {
 		`{"choices":[],`+usage+`}`)
 }
 
-func shapes() []shape { return append(shapesWest(), shapesEast()...) }
+func shapes() []shape { return slices.Concat(shapesWest(), shapesEast(), shapesCustom()) }
 
 func shapesWest() []shape {
 	return []shape{
@@ -169,7 +171,7 @@ func shapesEast() []shape {
 
 func TestProviders(t *testing.T) {
 	for _, s := range shapes() {
-		t.Run(s.id, func(t *testing.T) { s.test(t) })
+		t.Run(s.id+s.server, func(t *testing.T) { s.test(t) })
 	}
 }
 
@@ -220,6 +222,9 @@ func (s shape) checkRequest(t *testing.T, srv *canned, sends, lacks []string) {
 	}
 	if got := srv.header.Get("Authorization"); got != "Bearer sk-test-canary" {
 		t.Errorf("authorization %q", got)
+	}
+	if got := srv.header.Get("X-Title"); (got == "autonomy") != (s.id == "openrouter") {
+		t.Errorf("X-Title %q", got)
 	}
 	if srv.header.Get("User-Agent") != "autonomy/test" || srv.header.Get("Accept-Encoding") != "identity" {
 		t.Errorf("headers %v", srv.header)
