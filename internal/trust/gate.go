@@ -70,7 +70,7 @@ func (g *Gate) Admit(name string, _ board.Task, people []byte) string {
 // refresh looks again when something has changed, and returns git's lock on its index where there is one. The lock is
 // looked for first and the stamps are taken before the look: a change that comes meanwhile is seen the next time.
 func (g *Gate) refresh() (locked string) {
-	index := gitIndex(g.ws.Root)
+	index := gitIndex(g.ws.Tasks())
 	if index != "" {
 		if _, err := os.Lstat(index + ".lock"); err == nil {
 			locked = index + ".lock"

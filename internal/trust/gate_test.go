@@ -72,3 +72,27 @@ func TestWhySaysWhatToDo(t *testing.T) {
 		t.Errorf("%q, %v", state.Why, err)
 	}
 }
+
+// A board that is a repository of its own, a submodule for example, comes with git as well.
+func TestGateSeesARepositoryThatIsTheBoard(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	store, ws := setUp(t)
+	runGit(t, ws.Root, "init", "-q")
+	agree(t, store, ws)
+	gate := store.Gate(t.Context(), ws)
+	text := `{"subject":"x","steps":["make"]}`
+	write(t, filepath.Join(ws.Tasks(), "task_9.json"), text)
+	if reason := hinted(gate, "task_9.json", text); reason != "" {
+		t.Fatalf("dropped by hand: %q", reason)
+	}
+	runGit(t, ws.Tasks(), "init", "-q")
+	runGit(t, ws.Tasks(), "add", "task_9.json")
+	if reason := hinted(gate, "task_9.json", text); !strings.Contains(reason, "came with git") {
+		t.Errorf("tracked by the inner repository: %q", reason)
+	}
+	if listing, err := store.Show(t.Context(), ws); err != nil || len(listing.Tasks) != 1 {
+		t.Errorf("%+v, %v", listing.Tasks, err)
+	}
+}

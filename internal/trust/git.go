@@ -82,19 +82,22 @@ func gitIndex(root string) string {
 // trackedNames returns the names in .tasks that git tracks.
 func trackedNames(ctx context.Context, ws config.Workspace) (map[string]bool, error) {
 	names := map[string]bool{}
-	index := gitIndex(ws.Root)
+	index := gitIndex(ws.Tasks()) // the board may be a repository of its own
 	if index == "" {
 		return names, nil
 	}
 	if _, err := os.Stat(index); errors.Is(err, fs.ErrNotExist) {
 		return names, nil // nothing was added yet
 	}
-	out, err := git(ctx, ws.Root, "ls-files", "-z", "--", ".tasks")
+	if _, err := os.Stat(ws.Tasks()); errors.Is(err, fs.ErrNotExist) {
+		return names, nil
+	}
+	out, err := git(ctx, ws.Tasks(), "ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}
-	for path := range strings.SplitSeq(string(out), "\x00") {
-		if name, ok := strings.CutPrefix(path, ".tasks/"); ok && !strings.Contains(name, "/") {
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" && !strings.Contains(name, "/") {
 			names[name] = true
 		}
 	}
