@@ -193,8 +193,10 @@ func TestQuirks4to5_CallsAndEnds(t *testing.T) {
 		{name: "4 no index, no ids", pages: ok200(native(`{"function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}}`) + native(`{"function":{"name":"bash","arguments":{"command":"pwd"}}}`) + end), ran: ranBoth, ids: "call_1 call_2", requests: 2},
 		{name: "4 two objects in one call", pages: ok200(native(`{"index":0,"id":"a","function":{"name":"bash","arguments":"{\"command\":\"ls\"}{\"command\":\"pwd\"}"}}`) + end), ran: ranBoth, ids: "a call_1", requests: 2},
 		{name: "4 one id in two turns", pages: ok200(native(callLS)+end, native(callLS)+end), ran: ranLS + " " + ranLS, ids: "a call_1", requests: 3},
-		{name: "4 ids of Kimi begin anew", provider: "kimi-coding", pages: ok200(native(strings.Replace(callLS, `"a"`, `"functions.bash:0"`, 1))+end, native(strings.Replace(callLS, `"a"`, `"functions.bash:0"`, 1))+end),
-			ran: ranLS + " " + ranLS, ids: "functions.bash:0 functions.bash:1", requests: 3},
+		{
+			name: "4 ids of Kimi begin anew", provider: "kimi-coding", pages: ok200(native(strings.Replace(callLS, `"a"`, `"functions.bash:0"`, 1))+end, native(strings.Replace(callLS, `"a"`, `"functions.bash:0"`, 1))+end),
+			ran: ranLS + " " + ranLS, ids: "functions.bash:0 functions.bash:1", requests: 3,
+		},
 		{name: "4 an id that is too long", provider: "openai-api", pages: ok200(native(strings.Replace(callLS, `"a"`, `"`+long+`"`, 1)) + end), ran: ranLS, ids: "call_1", requests: 2},
 		{name: "5 stop with calls", pages: ok200(native(callLS) + ending("stop")), ran: ranLS, ids: "a", requests: 2},
 		{name: "5 tool_calls without calls", pages: ok200(spoken("All is well.") + end), requests: 1, text: "All is well."},

@@ -67,6 +67,7 @@ func (s *strictServer) serve(w http.ResponseWriter, r *http.Request) {
 
 // stream is one event with a delta, ending the one that finishes a turn.
 func stream(delta string) string { return `data: {"choices":[{"delta":` + delta + `}]}` + "\n\n" }
+
 func ending(reason string) string {
 	return `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n"
 }

@@ -73,18 +73,31 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, body)
 }
 
-// crowded starts four members, each with a task, on one key of a server; settings are the person's.
-func crowded(t *testing.T, c *crowd, settings string) (*site, *process) {
+func (c *crowd) requests() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count
+}
+
+// serve starts the server and gives its base URL.
+func (c *crowd) serve(t *testing.T) string {
 	t.Helper()
 	c.askers, c.full = map[string]bool{}, make(chan struct{})
 	c.met = sync.OnceFunc(func() { close(c.full) })
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
+	return server.URL + "/v1"
+}
+
+// crowded starts four members, each with a task, on one key of a server; row and more are the person's settings.
+func crowded(t *testing.T, c *crowd, row string, more ...string) (*site, *process) {
+	t.Helper()
+	url := c.serve(t)
 	for _, name := range []string{"AUTONOMY_PROVIDER", "AUTONOMY_MODEL", "AUTONOMY_BASE_URL"} {
 		t.Setenv(name, "")
 	}
 	s := newSite(t)
-	text := fmt.Sprintf("provider: custom\nmodel: scripted\nproviders:\n  custom: {base_url: '%s/v1'%s}\n", server.URL, settings)
+	text := fmt.Sprintf("provider: custom\nmodel: scripted\nproviders:\n  custom: {base_url: '%s'%s}\n%s\n", url, row, strings.Join(more, "\n"))
 	if err := os.WriteFile(config.UserConfig(s.user), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -158,5 +171,25 @@ func TestR09_SpentAccountRestsTheTeam(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(s.ws.Inbox(), "lead.jsonl")); err != nil || strings.Count(string(data), "\n") != 1 {
 		t.Errorf("the lead was told: %s, %v", data, err)
+	}
+}
+
+// A model that stands in takes over at once, and the first one is left alone until its cool-down is over.
+func TestFallbackTakesOver(t *testing.T) {
+	second := &crowd{status: 200, body: claimed}
+	url := second.serve(t)
+	first := &crowd{status: 402, body: `{"error":{"message":"Insufficient Balance"}}`}
+	s, p := crowded(t, first, ", max_in_flight: 1}\n  ollama: {base_url: '"+url+"'", "fallback: [ollama/qwen3]")
+	if code := p.exit(40 * time.Second); code != ExitOK {
+		t.Errorf("exit status %d, want 0", code)
+	}
+	for id := 1; id <= 4; id++ {
+		if got := s.read(id); got.Status != "completed" || got.Failure != nil {
+			t.Errorf("task %d = %+v", id, got)
+		}
+	}
+	// Members have one client together, so that what one has learned spares the others.
+	if a, b := first.requests(), second.requests(); a < 1 || a > 4 || b != 4 {
+		t.Errorf("%d requests at the first and %d at the second", a, b)
 	}
 }
