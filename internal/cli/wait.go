@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/internal/app"
+	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/slash"
-	"github.com/autonomy-team/autonomy/internal/visible"
 )
 
 type waitOptions struct {
@@ -89,6 +90,7 @@ var errWaitOver = &failure{code: ExitTimeout, err: fmt.Errorf("the time is over"
 func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []autonomy.TaskID, o waitOptions) (int, error) {
 	changes, stop := a.WatchBoard(ctx, waitPoll)
 	defer stop()
+	idle := !o.quiet && s.nobodyWorks(ctx)
 	said := map[autonomy.TaskID]string{}
 	for {
 		entries := b.List()
@@ -97,7 +99,7 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 		}
 		left := leftOver(chosen(entries, ids))
 		if !o.quiet {
-			progress(s, entries, ids, said)
+			progress(s, entries, ids, said, a.Remark(ctx, b))
 		}
 		if len(left) == 0 {
 			return ExitOK, nil
@@ -108,6 +110,10 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 				s.say("  %s", slash.TaskLine(e, slash.Open(entries), nil))
 			}
 			return ExitUnfinished, nil
+		}
+		if idle {
+			s.say(nobodyWorks)
+			idle = false
 		}
 		select {
 		case <-ctx.Done():
@@ -178,8 +184,19 @@ func hopeless(b *board.Dir, left []board.Entry) bool {
 	return true
 }
 
-// progress says each change of a task's line once.
-func progress(s *Streams, entries []board.Entry, ids []autonomy.TaskID, said map[autonomy.TaskID]string) {
+// nobodyWorks reports whether no daemon runs: then people alone can end the wait.
+func (s *Streams) nobodyWorks(ctx context.Context) bool {
+	daemon, err := s.daemon(ctx)
+	if err == nil {
+		daemon.Close()
+	}
+	return errors.Is(err, control.ErrNotRunning)
+}
+
+// progress says each change of a task's line once, and at first what is under way and what nobody takes, with why.
+func progress(s *Streams, entries []board.Entry, ids []autonomy.TaskID, said map[autonomy.TaskID]string,
+	remark func(board.Entry) string,
+) {
 	open := slash.Open(entries)
 	first := len(said) == 0
 	for _, e := range chosen(entries, ids) {
@@ -188,8 +205,8 @@ func progress(s *Streams, entries []board.Entry, ids []autonomy.TaskID, said map
 			continue
 		}
 		said[e.ID] = state
-		if !first || e.Task.Status == board.InProgress {
-			s.say("%s  %s", time.Now().Format(time.TimeOnly), visible.Line(slash.TaskLine(e, open, nil)))
+		if !first || e.Task.Status == board.InProgress || e.Readiness.Ready && remark(e) != "" {
+			s.say("%s  %s", time.Now().Format(time.TimeOnly), slash.TaskLine(e, open, remark))
 		}
 	}
 }

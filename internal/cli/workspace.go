@@ -88,6 +88,8 @@ func (s *Streams) ensureDaemon(ctx context.Context, noStart bool) (*control.Clie
 	return client, err
 }
 
+const nobodyWorks = "daemon not running: nobody works; start it with 'autonomy up'"
+
 // team is the roster: with live states from the daemon, else from the file, where nobody is alive.
 func (s *Streams) team(ctx context.Context) (control.Team, error) {
 	client, err := s.daemon(ctx)
@@ -104,7 +106,7 @@ func (s *Streams) team(ctx context.Context) (control.Team, error) {
 	}
 	team, err := a.Roster(ctx)
 	if err == nil && len(team.Members) > 0 {
-		s.say("daemon not running: nobody works; start it with 'autonomy up'")
+		s.say(nobodyWorks)
 	}
 	return team, err
 }

@@ -93,3 +93,16 @@ func TestWaitForATaskThatIsRemoved(t *testing.T) {
 	}
 	a.run(ExitFailed, "wait", "7")
 }
+
+// A wait that nothing will end must not look like one that something will.
+func TestWaitSaysWhenNobodyWorks(t *testing.T) {
+	a := inWorkspace(t)
+	a.run(ExitOK, "task", "add", "One")
+	_, prose := a.run(ExitTimeout, "wait", "--all", "--timeout", "10ms")
+	if !strings.Contains(prose, "daemon not running") || !strings.Contains(prose, "#1: One (needs a model)") {
+		t.Errorf("%s", prose)
+	}
+	if _, prose = a.run(ExitTimeout, "wait", "1", "-q", "--timeout", "10ms"); strings.Contains(prose, "daemon") {
+		t.Errorf("%s", prose)
+	}
+}
