@@ -29,7 +29,7 @@ func (w *Workshop) Answer(_ context.Context, answer control.Answer) (control.App
 	var late *gateway.AnsweredError
 	switch {
 	case errors.Is(err, gateway.ErrNoRequest):
-		return control.Approval{}, control.Errorf(control.CodeNotFound, "no open request %s", answer.ID)
+		return control.Approval{}, control.Errorf(control.CodeNotFound, "no open request %s; an ID is given whole, as approvals shows it", answer.ID)
 	case errors.As(err, &late):
 		return wireApproval(q), control.Errorf(control.CodeConflict, "%s", late.Error())
 	case err != nil:

@@ -47,7 +47,7 @@ func newAnswerCmd(s *Streams, verb, done, short string, approve bool) *cobra.Com
 	cmd := &cobra.Command{
 		Use:     verb + " ID",
 		Short:   short,
-		Example: fmt.Sprintf("  autonomy %[1]s 01J8ZK\n  autonomy %[1]s 01J8ZK --feedback 'only in the build folder'", verb),
+		Example: fmt.Sprintf("  autonomy %[1]s 01KBB3T5V3M4Y0Z8Q2C7R6N1XA\n  autonomy %[1]s 01KBB3T5V3M4Y0Z8Q2C7R6N1XA --feedback 'only in the build folder'", verb),
 		GroupID: "look",
 		Args:    words(1, 1),
 

@@ -26,7 +26,7 @@ func newDoctorCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Look whether everything works here, and say how to put right what does not",
-		GroupID: "look",
+		GroupID: "model",
 		Long: `Look whether everything works here: settings, trust, keys, board, mailboxes, locks, file events, programs, and
 the model, for which it lists the models of the server and makes two tiny requests with one tool. It repairs nothing.
 

@@ -15,7 +15,7 @@ func newKeysCmd(s *Streams) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "keys",
 		Short:   "Keep the keys of model providers",
-		GroupID: "start",
+		GroupID: "model",
 		Long: `Keep the keys of model providers in keys.env of your configuration folder, which only you can read. A variable
 of the environment wins over the file. No command shows a key.`,
 		Example: "  autonomy keys set deepseek\n  pass show openai | autonomy keys set OPENAI_API_KEY\n  autonomy keys list",

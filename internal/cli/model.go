@@ -16,7 +16,7 @@ func newModelCmd(s *Streams) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "model",
 		Short:   "Choose the model, and look at the choice",
-		GroupID: "start",
+		GroupID: "model",
 		Long: `Choose the model that members and 'run' use unless they are given another, and look at the choice. Flags go before
 AUTONOMY_PROVIDER, AUTONOMY_MODEL and AUTONOMY_BASE_URL, these before your config.yaml.`,
 		Example: "  autonomy model setup\n  autonomy model show\n  autonomy model list --provider ollama\n  autonomy model use deepseek/deepseek-flash",

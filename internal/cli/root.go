@@ -67,6 +67,7 @@ tasks that spell out their steps.`,
 	root.SetVersionTemplate("autonomy {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentFlags().StringVarP(&s.Dir, "directory", "C", s.Dir, "work as if started in `DIR`")
+	root.PersistentFlags().Lookup("directory").DefValue = "" // where the reader is, is no news
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return s.enter() }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &failure{code: ExitUsage, err: err, hint: fmt.Sprintf("see '%s --help'", cmd.CommandPath())}
@@ -76,9 +77,11 @@ tasks that spell out their steps.`,
 		&cobra.Group{ID: "board", Title: "The board:"},
 		&cobra.Group{ID: "team", Title: "The team:"},
 		&cobra.Group{ID: "look", Title: "Look and decide:"},
+		&cobra.Group{ID: "model", Title: "Models:"},
+		&cobra.Group{ID: "besides", Title: "Besides:"},
 	)
-	root.SetHelpCommandGroupID("look")
-	root.SetCompletionCommandGroupID("look")
+	root.SetHelpCommandGroupID("besides")
+	root.SetCompletionCommandGroupID("besides")
 	addCommands(root, s)
 	return root
 }
@@ -118,10 +121,18 @@ func words(least, most int) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		problem := "a word is missing"
+		problem := missing(cmd.Use, len(args))
 		if len(args) > least {
 			problem = fmt.Sprintf("unexpected %q", args[len(args)-1])
 		}
 		return &failure{code: ExitUsage, err: errors.New(problem), hint: "usage: " + cmd.UseLine()}
 	}
+}
+
+// missing names the first word that was not given, as the usage line calls it: "send NAME TEXT…" with one given lacks TEXT.
+func missing(use string, given int) string {
+	if wanted := strings.Fields(use)[1:]; given < len(wanted) {
+		return strings.Trim(wanted[given], "…[]") + " is missing"
+	}
+	return "a word is missing"
 }

@@ -74,10 +74,11 @@ func newToolsCallCmd(s *Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call NAME JSON",
 		Short: "Run one tool through the gateway",
-		Long: `Run one tool in this process, through the same gateway as an agent's call: the same risk, policy and verification.
-On a terminal it asks where a person is needed; else that is denied. Exit status 1 unless the call succeeded.`,
+		Long: `Run one tool in this process, through the same gateway as an agent's call. What you type is your own action, so mode
+auto runs it unasked; ask asks you on a terminal, and is a no elsewhere; read-only runs only what reads. What nobody
+may do stays refused. Exit status 1 unless the call succeeded.`,
 		Example: `  autonomy tools call read_file '{"path":"README.md","limit":5}'
-  autonomy tools call bash '{"command":"go version"}' --mode full --json`,
+  autonomy tools call bash '{"command":"go version"}' --json`,
 		Args: words(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runToolsCall(cmd.Context(), s, args[0], args[1], mode, asJSON)

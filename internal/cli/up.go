@@ -12,6 +12,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/daemon"
+	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
 	"github.com/autonomy-team/autonomy/team"
 )
@@ -30,6 +31,9 @@ func newUpCmd(s *Streams) *cobra.Command {
 		GroupID: "start",
 		Long: `Start the daemon of this workspace, in the background unless --foreground is given. It brings back the members
 that were running, keeps the board, and revives members when there is work.
+
+With --exit-when-idle it ends once its members are idle and no task is left that one of them could take, now or at the
+time that the task's notBefore says. What is left is listed, with the reason.
 
 Exit status: 0, 1 on failure, 2 usage, 3 already running; with --exit-when-idle 4 if tasks are left that are
 neither completed nor cancelled.`,
@@ -82,7 +86,25 @@ func runUp(ctx context.Context, s *Streams, cmd *cobra.Command, o upOptions) err
 	if err != nil {
 		return &failure{code: max(code, ExitFailed), err: err}
 	}
+	if code == ExitUnfinished {
+		tellLeft(ctx, s)
+	}
 	return silent(code)
+}
+
+// tellLeft says which tasks a team that had nothing left to do could not finish, and why: whoever reads a CI job's log
+// has nothing else.
+func tellLeft(ctx context.Context, s *Streams) {
+	b, a, err := s.board(ctx)
+	if err != nil {
+		return
+	}
+	entries := b.List()
+	left := leftOver(entries)
+	s.say("%s left for a person:", plural(len(left), "task"))
+	for _, e := range left {
+		s.say("  %s", slash.TaskLine(e, slash.Open(entries), a.Remark(ctx, b)))
+	}
 }
 
 // tellProblems says what a daemon that was just started could not do as it was told, such as to spawn a member. What is

@@ -20,7 +20,7 @@ func newVersionCmd(s *Streams) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  autonomy version --json",
-		GroupID: "look",
+		GroupID: "besides",
 		Args:    words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {

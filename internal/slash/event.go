@@ -26,6 +26,9 @@ func eventWords(e control.Event) string {
 	what := strings.ReplaceAll(visible.Line(e.Type), "_", " ")
 	switch e.Type {
 	case "state":
+		if e.To == "waiting_approval" {
+			return waits(e.Task)
+		}
 		what = "is " + strings.ReplaceAll(visible.Line(e.To), "_", " ")
 	case "claim_lost":
 		what = "lost"
@@ -47,4 +50,13 @@ func eventWords(e control.Event) string {
 		what += fmt.Sprintf(" #%d", e.Task)
 	}
 	return what
+}
+
+// waits tells of the one state that a person has to end, and how.
+func waits(task int64) string {
+	what := "waits for approval"
+	if task != 0 {
+		what += fmt.Sprintf(" on #%d", task)
+	}
+	return what + ": autonomy approvals"
 }

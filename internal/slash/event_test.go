@@ -13,7 +13,7 @@ func TestEventLine(t *testing.T) {
 	}{
 		{control.Event{Type: "spawned", Actor: "alice", Reason: "coder"}, "alice spawned (coder)"},
 		{control.Event{Type: "state", Actor: "alice", From: "idle", To: "working", Task: 2}, "alice is working #2"},
-		{control.Event{Type: "state", Actor: "bob", To: "waiting_approval", Task: 3}, "bob is waiting approval #3"},
+		{control.Event{Type: "state", Actor: "bob", To: "waiting_approval", Task: 3}, "bob waits for approval on #3: autonomy approvals"},
 		{control.Event{Type: "claimed", Actor: "alice", Task: 2, Reason: "Write it"}, "alice claimed #2 (Write it)"},
 		{control.Event{Type: "claim_lost", Actor: "alice", Task: 2}, "alice lost #2"},
 		{control.Event{Type: "completed", Actor: "alice", Task: 2, Reason: "done\nnow"}, `alice completed #2 (done)`},
