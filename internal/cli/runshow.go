@@ -36,7 +36,7 @@ func (w *runWriter) event(e app.RunEvent) {
 	case agent.CandidatesRanked:
 		w.ranked(d)
 	case agent.ActionSelected:
-		what := firstOf(visible.Line(d.Name), d.Tool) + "  " + visible.Line(string(d.Arguments))
+		what := firstOf(visible.Line(d.Name), d.Tool) + "  " + slash.Arguments(d.Arguments)
 		if d.Claim && len(d.Arguments) == 0 {
 			what = "completion claim"
 		}
@@ -120,7 +120,7 @@ func pathText(p action.Path) string {
 			words = append(words, "completion claim")
 			continue
 		}
-		words = append(words, visible.Clip(a.Tool+" "+string(a.Arguments), 60))
+		words = append(words, visible.Clip(a.Tool+" "+slash.Arguments(a.Arguments), 60))
 	}
 	return strings.Join(words, "; ")
 }

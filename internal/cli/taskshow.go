@@ -99,7 +99,7 @@ func showWork(row func(name, format string, args ...any), e board.Entry) {
 	for i, step := range t.Steps {
 		what := step.Run
 		if step.Tool != "" {
-			what = step.Tool + " " + string(step.Arguments)
+			what = step.Tool + " " + slash.Arguments(step.Arguments)
 		}
 		if step.Name != "" {
 			what = step.Name + ": " + what

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/autonomy-team/autonomy/internal/control"
@@ -27,14 +28,14 @@ func Approvals(w io.Writer, list []control.Approval, now time.Time) {
 		}
 		fmt.Fprintln(w)
 		row(w, "tool", a.Tool)
-		row(w, "arguments", compact(a.Arguments))
+		row(w, "arguments", Arguments(a.Arguments))
 		row(w, "plan", a.Plan)
 		row(w, "purpose", a.Purpose)
 		row(w, "risk", a.Risk)
 		row(w, "effect", a.Effect)
 		row(w, "because", a.Reason)
 	}
-	fmt.Fprintln(w, "Answer with: approve ID, or deny ID")
+	fmt.Fprintln(w, "Answer with: autonomy approve ID, or deny ID (in chat /approve ID, /deny ID)")
 }
 
 func row(w io.Writer, name, value string) {
@@ -43,10 +44,34 @@ func row(w io.Writer, name, value string) {
 	}
 }
 
-func compact(raw json.RawMessage) string {
+// Arguments renders the arguments of a call on one line, with <, > and & as they were meant: encoding/json escapes them,
+// and a redirection should look like one to whoever approves it.
+func Arguments(raw json.RawMessage) string {
 	var b bytes.Buffer
-	if len(raw) == 0 || json.Compact(&b, raw) != nil {
-		return string(raw)
+	text := string(raw)
+	if len(raw) > 0 && json.Compact(&b, raw) == nil {
+		text = b.String()
 	}
-	return b.String()
+	var plain strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			plain.WriteByte(text[i])
+			continue
+		}
+		switch strings.ToLower(text[i:min(i+6, len(text))]) {
+		case `\u003c`:
+			plain.WriteByte('<')
+			i += 5
+		case `\u003e`:
+			plain.WriteByte('>')
+			i += 5
+		case `\u0026`:
+			plain.WriteByte('&')
+			i += 5
+		default: // another escape, in whole, so that its second backslash begins none
+			plain.WriteString(text[i : i+2])
+			i++
+		}
+	}
+	return visible.Line(plain.String())
 }
