@@ -8,6 +8,9 @@ import (
 // plainJSON is raw in compact form with the characters that encoding/json escapes for HTML written out. Storing a
 // message escapes them and compacts, so only a form that undoes both is the same before and after.
 func plainJSON(raw json.RawMessage) json.RawMessage {
+	if isPlain(raw) && json.Valid(raw) {
+		return raw
+	}
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return json.RawMessage("{}")
@@ -51,4 +54,24 @@ func plainEscape(s []byte) (string, bool) {
 		return "\u2029", true
 	}
 	return "", false
+}
+
+// isPlain reports whether valid JSON would come back as it is: there is no white space between its tokens and no \u in it.
+func isPlain(raw []byte) bool {
+	inside := false
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			inside = !inside
+		case '\\':
+			if i++; i < len(raw) && raw[i] == 'u' {
+				return false
+			}
+		case ' ', '\t', '\r', '\n':
+			if !inside {
+				return false
+			}
+		}
+	}
+	return true
 }

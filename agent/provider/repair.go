@@ -21,7 +21,7 @@ const (
 // on what came before and on the results of the turn, so what was sent once is sent again byte for byte. The input is
 // not changed.
 func Repair(history []llm.Message, idLimit int) []llm.Message {
-	r := repairer{ids: wire.NewIDs(nil, idLimit)}
+	r := repairer{ids: wire.NewIDs(nil, idLimit), out: make([]llm.Message, 0, len(history)+4)}
 	head := 0
 	var system []string
 	for head < len(history) && history[head].Role == llm.System {
@@ -56,40 +56,47 @@ type repairer struct {
 
 // turn adds an assistant message, its results, and what else came before the next one.
 func (r *repairer) turn(m llm.Message, following []llm.Message) {
-	results := map[string]string{}
-	for _, f := range following {
-		if _, twice := results[f.CallID]; f.Role == llm.ToolRole && !twice {
-			results[f.CallID] = f.Content
-		}
-	}
-	calls := m.Calls
+	calls, at := m.Calls, len(r.out)
 	m.Calls = nil
-	var answers []llm.Message
-	for _, c := range calls {
+	r.out = append(r.out, m)
+	for i, c := range calls {
 		if strings.TrimSpace(c.Name) == "" {
 			continue
 		}
-		content, ok := results[c.ID]
-		switch {
-		case !ok:
-			content = noResult
-		case content == "":
-			content = noOutput
-		}
-		// Of two calls with one id only the first can have the result.
-		delete(results, c.ID)
+		content := resultOf(following, calls[:i], c.ID)
 		c.ID = r.ids.Assign(c.ID)
 		c.Name = historyName(c.Name)
 		c.Arguments = historyArguments(c)
 		c.Sent = nil
+		if m.Calls == nil {
+			m.Calls = make([]llm.ToolCall, 0, len(calls))
+		}
 		m.Calls = append(m.Calls, c)
-		answers = append(answers, llm.Message{Role: llm.ToolRole, CallID: c.ID, Content: content})
+		r.out = append(r.out, llm.Message{Role: llm.ToolRole, CallID: c.ID, Content: content})
 	}
-	if strings.TrimSpace(m.Content) != "" || len(m.Calls) > 0 {
-		r.out = append(r.out, m)
-		r.out = append(r.out, answers...)
+	if r.out[at] = m; strings.TrimSpace(m.Content) == "" && len(m.Calls) == 0 {
+		r.out = r.out[:at]
 	}
 	r.others(following)
+}
+
+// resultOf is the first result with a call's id, or what stands for one. Of two calls with one id only the first has it.
+// A turn has few calls: looking through them costs less than a map for each turn of a long history.
+func resultOf(following []llm.Message, before []llm.ToolCall, id string) string {
+	for _, c := range before {
+		if c.ID == id && strings.TrimSpace(c.Name) != "" {
+			return noResult
+		}
+	}
+	for _, f := range following {
+		if f.Role == llm.ToolRole && f.CallID == id {
+			if f.Content == "" {
+				return noOutput
+			}
+			return f.Content
+		}
+	}
+	return noResult
 }
 
 // others adds user messages. A late system message becomes one too, for many chat templates refuse it there; orphan

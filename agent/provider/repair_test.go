@@ -189,3 +189,17 @@ func TestRepairByExample(t *testing.T) {
 		})
 	}
 }
+
+func TestPlainJSONLeavesPlainTextAlone(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":"b c","d":[1,"\\"]}`: `{"a":"b c","d":[1,"\\"]}`,
+		`{"a": 1}`:                 `{"a":1}`,
+		`{"a":"\u003c\"x y\""}`:    `{"a":"<\"x y\""}`,
+		`{"a":"\\u003c"}`:          `{"a":"\\u003c"}`,
+		`{"a":`:                    `{}`,
+	} {
+		if got := string(plainJSON(json.RawMessage(in))); got != want {
+			t.Errorf("plainJSON(%s) = %s, want %s", in, got, want)
+		}
+	}
+}

@@ -5,10 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/autonomy-team/autonomy/agent"
@@ -17,28 +20,32 @@ import (
 	"github.com/autonomy-team/autonomy/agent/provider/script"
 )
 
-// reader is a model that reads one line of a file in each turn and claims in the last.
-func reader(b *testing.B, turns int) *script.Server {
+// reader is the address of a model that reads one line of a file in each turn and claims in the last, run after run. It
+// looks at no request, so that what is measured is the one who asks.
+func reader(b *testing.B, turns int) string {
 	b.Helper()
-	server, err := script.NewServer(script.Script{Func: func(r llm.Request) (script.Entry, bool) {
-		n := 1
-		for _, m := range r.Messages {
-			if m.Role == llm.ToolRole {
-				n++
-			}
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model","max_model_len":1000000}]}`)
+			return
 		}
-		entry := script.Do("read_file", fmt.Sprintf(`{"path":"in.txt","offset":%d,"limit":1}`, n))
-		if n >= turns {
-			entry = script.Text("read")
+		n := (asked.Add(1)-1)%int64(turns) + 1
+		delta, finish := fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"read_file",`+
+			`"arguments":"{\"path\":\"in.txt\",\"offset\":%d,\"limit\":1}"}}]}`, n, n), "tool_calls"
+		if n == int64(turns) {
+			delta, finish = `{"content":"read"}`, "stop"
 		}
-		entry.Reply.Usage = &script.Usage{Prompt: 100, Completion: 10}
-		return entry, true
-	}})
-	if err != nil {
-		b.Fatal(err)
-	}
+		w.Header().Set("Content-Type", "text/event-stream")
+		const chunk = `data: {"id":"x","object":"chat.completion.chunk","model":"scripted","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}` + "\n\n"
+		fmt.Fprintf(w, chunk, delta, "null")
+		fmt.Fprintf(w, chunk, "{}", `"`+finish+`"`)
+		_, _ = io.WriteString(w, `data: {"id":"x","object":"chat.completion.chunk","model":"scripted","choices":[],"usage":`+
+			`{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}}`+"\n\ndata: [DONE]\n\n")
+	}))
 	b.Cleanup(server.Close)
-	return server
+	return server.URL + "/v1"
 }
 
 func lines(b *testing.B, path string, n int) {
@@ -56,13 +63,13 @@ func BenchmarkTurnOverHTTP(b *testing.B) {
 		b.Run(fmt.Sprint("whole/of", turns), func(b *testing.B) {
 			p := newPlace(b)
 			lines(b, filepath.Join(p.ws.Root, "in.txt"), turns)
-			server := reader(b, turns)
+			url := reader(b, turns)
 			goal := 0
 			for b.Loop() {
 				goal++ // each run has its own, lest it learn; nor is it to carry what the others have left
 				_ = os.Remove(p.ws.Recipes())
 				report, err := p.RunGoal(b.Context(), GoalOptions{
-					Goal: fmt.Sprint("read ", goal), Model: "scripted", BaseURL: server.URL(), MaxSteps: turns, Judge: outcome.Never,
+					Goal: fmt.Sprint("read ", goal), Model: "scripted", BaseURL: url, MaxSteps: turns, Judge: outcome.Never,
 				})
 				if err != nil || report.Termination != agent.Achieved || report.Turns != turns {
 					b.Fatalf("%+v, %v", report, err)
@@ -73,10 +80,10 @@ func BenchmarkTurnOverHTTP(b *testing.B) {
 		b.Run(fmt.Sprint("bare/of", turns), func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "in.txt")
 			lines(b, path, turns)
-			server := reader(b, turns)
+			url := reader(b, turns)
 			toolList := wireTools(b)
 			for b.Loop() {
-				bareLoop(b, server.URL(), path, toolList)
+				bareLoop(b, url, path, toolList)
 			}
 			if bare := perTurn(b, turns); bare > 0 {
 				b.ReportMetric(whole/bare, "x-bare")
