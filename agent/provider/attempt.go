@@ -73,7 +73,13 @@ type next struct {
 // once sends one request when the limiter lets it, and decides what follows.
 func (a *attempt) once(ctx context.Context) (llm.Response, next, *llm.Error) {
 	pass, waitErr := a.link.lane.acquire(ctx)
+	var spent *spentError
 	switch {
+	case errors.As(waitErr, &spent):
+		return llm.Response{}, next{}, &llm.Error{
+			Class: llm.Quota, Provider: a.link.endpoint.Provider.ID, Model: a.link.endpoint.Model, Message: waitErr.Error(),
+			RetryAfter: spent.after, Hint: tryAgain(spent.after), Err: waitErr,
+		}
 	case errors.Is(waitErr, errHeld):
 		return llm.Response{}, next{}, &llm.Error{
 			Class: llm.Rate, Provider: a.link.endpoint.Provider.ID, Model: a.link.endpoint.Model, Message: waitErr.Error(), Err: waitErr,
@@ -94,7 +100,7 @@ func (a *attempt) once(ctx context.Context) (llm.Response, next, *llm.Error) {
 	if limited && !n.again {
 		wait = err.RetryAfter
 	}
-	pass.done(limited, err.Class != llm.Cancelled, min(wait, maxWait))
+	pass.done(limited, err.Class != llm.Cancelled, wait)
 	return llm.Response{}, n, err
 }
 
@@ -105,7 +111,7 @@ func (a *attempt) decide(err *llm.Error) next {
 	}
 	switch {
 	case err.Class == llm.Quota && err.RetryAfter > 0:
-		err.Hint = fmt.Sprintf("try again in %s", err.RetryAfter.Round(time.Second))
+		err.Hint = tryAgain(err.RetryAfter)
 	case err.Class == llm.Auth:
 		err.Hint = fmt.Sprintf("check the key from %s", keySource(a.link.endpoint))
 	case err.Class == llm.Overflow:
@@ -118,6 +124,10 @@ func (a *attempt) decide(err *llm.Error) next {
 		return a.repeat(err)
 	}
 	return next{}
+}
+
+func tryAgain(after time.Duration) string {
+	return fmt.Sprintf("try again in %s", after.Round(time.Second))
 }
 
 // keySource names where the key came from; the key itself is never part of a message.

@@ -46,6 +46,7 @@ type lane struct {
 
 	mu      sync.Mutex
 	until   time.Time     // when shut: the earliest moment for the next request
+	told    time.Time     // when shut: what the server said, where that is too late to be waited for
 	shut    bool          // a 429 came and no request has passed since
 	probing bool          // when shut: one request is out to try
 	changed chan struct{} // closed and replaced when the gate changes
@@ -96,6 +97,11 @@ func (l *lane) acquire(ctx context.Context) (*pass, error) {
 // errHeld says that the gate stayed shut for as long as one request may wait.
 var errHeld = errors.New("other requests with this key are still being limited")
 
+// spentError says that the server has just told another request with the key to come back much later.
+type spentError struct{ after time.Duration }
+
+func (e *spentError) Error() string { return "another request with this key was told to wait" }
+
 // gate waits while the lane is shut. When the time is up one request goes through as the probe; the others wait for how
 // it ends, at most as long as a request may wait in all.
 func (l *lane) gate(ctx context.Context) (probe bool, err error) {
@@ -108,6 +114,10 @@ func (l *lane) gate(ctx context.Context) (probe bool, err error) {
 			return false, nil
 		}
 		wait := time.Until(l.until)
+		if after := time.Until(l.told); wait > 0 && after > 0 {
+			l.mu.Unlock()
+			return false, &spentError{after}
+		}
 		if wait <= 0 && !l.probing {
 			l.probing = true
 			l.mu.Unlock()
@@ -138,7 +148,8 @@ func (l *lane) gate(ctx context.Context) (probe bool, err error) {
 }
 
 // done ends a request. limited means that it was answered with a rate error, answered that it was answered otherwise;
-// with neither it was cancelled, and the next one probes in its place.
+// with neither it was cancelled, and the next one probes in its place. After a wait that nobody sleeps through the next
+// one probes early, for a person may have acted; until then all others are told at once.
 func (p *pass) done(limited, answered bool, wait time.Duration) {
 	l := p.lane
 	l.mu.Lock()
@@ -146,8 +157,11 @@ func (p *pass) done(limited, answered bool, wait time.Duration) {
 	<-l.slots
 	switch {
 	case limited:
-		if until := time.Now().Add(wait); until.After(l.until) || !l.shut {
+		if until := time.Now().Add(min(wait, maxWait)); until.After(l.until) || !l.shut {
 			l.until = until
+		}
+		if l.told = (time.Time{}); wait > maxWait {
+			l.told = time.Now().Add(wait)
 		}
 		l.shut = true
 	case answered && p.probe:

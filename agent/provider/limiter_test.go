@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/autonomy-team/autonomy/agent/llm"
 )
 
 // team runs several clients with one key at once, each doing some requests.
@@ -141,6 +144,37 @@ func TestKeysAndHostsHaveLanesOfTheirOwn(t *testing.T) {
 	}
 }
 
+// A wait that is too long to be slept through is told to all at once; after a minute one may try whether it still holds.
+func TestALongWaitIsToldToAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{replies: []reply{{status: 429, header: map[string]string{"Retry-After": "3600"}, body: "{}", after: time.Second}, good("hi")}}
+		limiters := &Limiters{}
+		one := func(c *Config) {
+			c.Limiters = limiters
+			c.Endpoint.Provider.InFlight = 1
+		}
+		begin := time.Now()
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				_, err := over(t, "openai-api", n, one).Complete(t.Context(), ask1("hi"))
+				var e *llm.Error
+				if !errors.As(err, &e) || e.Class != llm.Quota || e.RetryAfter < 59*time.Minute || !strings.Contains(e.Hint, "try again in") {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(n.at) != 1 || time.Since(begin) != time.Second {
+			t.Errorf("%d requests in %s", len(n.at), time.Since(begin))
+		}
+		time.Sleep(maxWait)
+		if _, err := over(t, "openai-api", n, one).Complete(t.Context(), ask1("hi")); err != nil || len(n.at) != 2 {
+			t.Errorf("a minute later: %v after %d requests", err, len(n.at))
+		}
+	})
+}
+
 func TestAShutGateHoldsNobodyForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLane(0, 4)
@@ -170,8 +204,9 @@ func TestWaitingAtTheGateCountsAgainstTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.done(true, true, 200*time.Second)
+		p.done(true, true, time.Second)
 		start := time.Now()
+		l.until = start.Add(200 * time.Second) // as after several refusals
 		if _, err := c.Complete(t.Context(), ask1("hi")); err == nil {
 			t.Fatal("want an error")
 		}
