@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,5 +57,25 @@ func TestClassify(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestReportSaysEachThingOnce(t *testing.T) {
+	tests := map[string]error{
+		"": silent(ExitUnfinished),
+		"autonomy: needs a model: autonomy model setup\n": &control.Error{
+			Code: control.CodeNeedsModel, Message: "needs a model: autonomy model setup", Hint: "run autonomy model setup",
+		},
+		"autonomy: busy\n  stop it first\n":                      hinted(errors.New("busy"), "stop it first"),
+		"autonomy: interrupted\n":                                fmt.Errorf("wait for alice: %w", context.Canceled),
+		"autonomy: wait: context canceled\nalice did not stop\n": errors.Join(fmt.Errorf("wait: %w", context.Canceled), errors.New("alice did not stop")),
+		"autonomy: open \\x1b[2Jx: no such file\n":               errors.New("open \x1b[2Jx: no such file"),
+	}
+	for want, err := range tests {
+		var out bytes.Buffer
+		report(&Streams{Err: &out}, err)
+		if out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,16 +33,27 @@ func report(streams *Streams, err error) int {
 	}
 	code, hint := classify(err)
 	text := err.Error()
-	if errors.Is(err, context.Canceled) { // what was under way when a signal came is of no interest
+	if interrupted(err) { // what was under way when a signal came is of no interest
 		text, hint = "interrupted", ""
 	}
 	if text != "" {
 		streams.say("autonomy: %s", visible.Block(strings.TrimSpace(text)))
 	}
-	if hint != "" {
+	if hint != "" && !strings.Contains(text, strings.TrimPrefix(hint, "run ")) { // some errors say it themselves
 		streams.say("  %s", visible.Block(hint))
 	}
 	return code
+}
+
+// interrupted reports whether a signal is all that went wrong.
+func interrupted(err error) bool {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !interrupted(err) })
+	case interface{ Unwrap() error }:
+		return interrupted(e.Unwrap())
+	}
+	return err == context.Canceled
 }
 
 func newRoot(s *Streams) *cobra.Command {
