@@ -56,34 +56,35 @@ func runChat(ctx context.Context, s *Streams, o chatOptions) error {
 	if err != nil {
 		return err
 	}
+	view := &screen{out: s.Out, err: s.Err}
 	session := &slash.Session{
-		Daemon: daemon, Files: chatFiles{a}, Out: s.Out, Now: time.Now,
+		Daemon: daemon, Files: chatFiles{a}, Out: view, Now: time.Now,
 		Provider: o.provider, Model: o.model, BaseURL: o.baseURL,
 	}
-	prompt := ""
 	if s.interactive() {
-		prompt = "> "
+		view.prompt = "> "
 		s.say("team chat; /help lists the commands, /quit leaves")
 	}
 	if !o.quiet {
-		stop := followEvents(ctx, s, daemon)
+		stop := followEvents(ctx, view, daemon)
 		defer stop()
 	}
-	return converse(ctx, s, session, prompt)
+	return converse(ctx, s, session, view)
 }
 
 // converse reads lines until the input ends or the person leaves. A line that fails is reported; the next one is read.
 // Without a person at the other end the exit status tells whether any line failed.
-func converse(ctx context.Context, s *Streams, session *slash.Session, prompt string) error {
+func converse(ctx context.Context, s *Streams, session *slash.Session, view *screen) error {
 	lines := readLines(ctx, s.In)
 	failed := false
 	for {
-		fmt.Fprint(s.Err, prompt)
+		view.ask()
 		var in input
 		select {
 		case in = <-lines:
+			view.answered()
 		case <-ctx.Done():
-			if prompt != "" {
+			if view.prompt != "" {
 				fmt.Fprintln(s.Err)
 			}
 			return ctx.Err()
@@ -91,7 +92,7 @@ func converse(ctx context.Context, s *Streams, session *slash.Session, prompt st
 		err := session.Do(ctx, in.line)
 		switch {
 		case errors.Is(err, slash.ErrQuit):
-			return chatEnd(failed, prompt)
+			return chatEnd(failed, view.prompt)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
@@ -102,7 +103,7 @@ func converse(ctx context.Context, s *Streams, session *slash.Session, prompt st
 			if !errors.Is(in.err, io.EOF) {
 				return fmt.Errorf("read a line: %w", in.err)
 			}
-			return chatEnd(failed, prompt)
+			return chatEnd(failed, view.prompt)
 		}
 	}
 }
@@ -142,16 +143,16 @@ func chatEnd(failed bool, prompt string) error {
 }
 
 // followEvents shows what happens in the team until stop is called.
-func followEvents(ctx context.Context, s *Streams, daemon *control.Client) (stop func()) {
+func followEvents(ctx context.Context, view *screen, daemon *control.Client) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() {
 		err := daemon.Events(ctx, -1, func(e control.Event) error {
-			s.say("· %s", slash.EventLine(e))
+			view.tell("· %s", slash.EventLine(e))
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {
-			s.say("· no more events: %s", visible.Line(err.Error()))
+			view.tell("· no more events: %s", visible.Line(err.Error()))
 		}
 	})
 	return func() {
