@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/team"
 )
 
@@ -50,7 +51,7 @@ func TestRoleFileActsOnlyWhenAccepted(t *testing.T) {
 		t.Errorf("accepted: %+v, %v", r, err)
 	}
 	for _, name := range []string{"../coder", "a/b", "", "coder.md"} {
-		if r, err := p.roleOf("../roles/coder"); err != nil || r.Mode != "" {
+		if r, err := p.roleOf(autonomy.Role(name)); err != nil || r.Mode != "" {
 			t.Errorf("role %q: %+v, %v", name, r, err)
 		}
 	}

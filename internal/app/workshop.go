@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -186,6 +187,11 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 	if err := w.knownToolsets(spec.Toolsets); err != nil {
 		return spec, err
 	}
+	if hasCredentials(spec.BaseURL) {
+		refused := control.Errorf(control.CodeInvalid, "a base URL with a user or password would be kept in the workspace")
+		refused.Hint = "give the URL without them and store the key with 'autonomy keys set', or put the URL into your own settings with 'autonomy model setup'"
+		return spec, refused
+	}
 	r, err := w.app.roleOf(spec.Role)
 	if err != nil {
 		return spec, control.Errorf(control.CodeInvalid, "%v", err)
@@ -200,7 +206,16 @@ func (w *Workshop) Resolve(ctx context.Context, spec team.Spec) (team.Spec, erro
 		return spec, w.app.modelError(err)
 	}
 	spec.Provider, spec.Model, spec.BaseURL = endpoint.Provider.ID, endpoint.Model, endpoint.BaseURL
+	if hasCredentials(spec.BaseURL) { // of the person's own settings, from which it is taken again at each request
+		spec.BaseURL = ""
+	}
 	return spec, nil
+}
+
+// hasCredentials reports whether a URL carries a user or a password.
+func hasCredentials(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && u.User != nil
 }
 
 // knownToolsets refuses a name that is no toolset, or one that this version does not have: the member would be without
