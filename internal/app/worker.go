@@ -215,6 +215,10 @@ func (s *shift) goal(ctx context.Context) agent.Goal {
 		g.Kind, g.Subject, g.Text = agent.KindPrompt, firstLine(s.job.Text), s.job.Text
 	case team.LineJob:
 		g.Kind, g.Subject, g.Text = agent.KindLine, firstLine(s.job.Text), s.job.Text
+		// What came since the last line stands before this one, which is what is to be answered.
+		if d, ok, err := (letterbox{s.job, &s.bell}).Poll(ctx); err == nil && ok {
+			g.Mail = &d
+		}
 	}
 	if s.job.Round > 0 {
 		g.Resumed, g.Refused = true, s.job.Refused
