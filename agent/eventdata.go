@@ -167,6 +167,7 @@ const (
 	FaultStopped     FaultKind = "cancelled"   // the context ended
 	FaultInterrupted FaultKind = "interrupted" // urgent mail cancelled the call in flight
 	FaultHarness     FaultKind = "harness"
+	FaultMachine     FaultKind = "machine" // no descriptors, processes, memory or disk left
 	FaultEvaluator   FaultKind = "evaluator"
 	FaultProposer    FaultKind = "proposer"
 	FaultLearner     FaultKind = "learner"

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/autonomy-team/autonomy/agent/llm"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // broken says how a run ends that was stopped by an error, and records it.
@@ -38,9 +39,17 @@ func (r *run) broken(ctx context.Context, err error) ending {
 		}
 		r.report.Class, r.report.RetryAfter = model.Class, model.RetryAfter
 		return ending{Failed, CodeModel, err.Error()}
-	default:
-		return r.noted(Fault{FaultHarness, err.Error()}, ending{Failed, CodeHarness, err.Error()})
 	}
+	kind, code := Blame(err)
+	return r.noted(Fault{kind, err.Error()}, ending{Failed, code, err.Error()})
+}
+
+// Blame tells whether the machine or the harness is to blame for an error that ended a run, or kept it from beginning.
+func Blame(err error) (FaultKind, Code) {
+	if machine.InTrouble(err) {
+		return FaultMachine, CodeMachine
+	}
+	return FaultHarness, CodeHarness
 }
 
 // noted records what ended the run.

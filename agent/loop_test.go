@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/agent/outcome"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // again repeats a reply with fresh call ids and, where the arguments hold %d, fresh arguments.
@@ -268,6 +270,47 @@ type killed struct {
 func (k killed) Execute(context.Context, action.Action, action.Admission) (action.Observation, error) {
 	k.cancel()
 	return action.Observation{Status: action.Failed, Output: "killed"}, nil
+}
+
+func TestTroubleOfTheMachineIsNobodysFailure(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		code agent.Code
+	}{
+		{"no descriptors", fmt.Errorf("open pipes: %w", syscall.EMFILE), agent.CodeMachine},
+		{"marked", fmt.Errorf("start: %w", machine.Trouble(errors.New("no report"))), agent.CodeMachine},
+		{"a broken harness", errors.New("no such tool"), agent.CodeHarness},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(says("", call("1", "write", `{}`)))
+			b.cfg.Executor = unable{b.hands, tc.err}
+			rep := b.run(t, agent.Goal{Kind: agent.KindTask, Subject: "s"})
+			b.want(t, agent.Failed, tc.code)
+			if !strings.Contains(rep.Message, tc.err.Error()) || rep.Failure != nil {
+				t.Errorf("report %+v", rep)
+			}
+		})
+		t.Run(tc.name+" for verify", func(t *testing.T) {
+			b := newBench(says("done"))
+			b.cfg.Evaluator = judgeFunc(func(context.Context, outcome.Claim) (outcome.Outcome, error) {
+				return outcome.Outcome{}, fmt.Errorf("run verify: %w", tc.err)
+			})
+			b.run(t, agent.Goal{Kind: agent.KindTask, Subject: "s", Verify: "true"})
+			b.want(t, agent.Failed, tc.code)
+		})
+	}
+}
+
+// unable is an Executor that can begin nothing.
+type unable struct {
+	*hands
+	err error
+}
+
+func (u unable) Execute(context.Context, action.Action, action.Admission) (action.Observation, error) {
+	return action.Observation{}, u.err
 }
 
 func TestR25_NobodyIsBelieved(t *testing.T) {

@@ -35,7 +35,8 @@ type Briefer interface {
 }
 
 // Executor is the gateway as the Loop sees it. Assess has no side effects. Admit may wait for a person. Execute takes
-// an Admission once; a failed action is an Observation, an error means that the machinery failed. Execute is called
+// an Admission once; a failed action is an Observation, an error means that the machinery failed, or with
+// machine.InTrouble that the machine has no room for the action. Execute is called
 // from several goroutines at once for read-only actions.
 type Executor interface {
 	Assess(a action.Action) action.Action

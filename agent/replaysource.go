@@ -9,6 +9,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/agent/outcome"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // loggedError is a model error as the log has it, with the text it had.
@@ -99,6 +100,8 @@ func (p *player) faulted(d Fault) error {
 		return err
 	case FaultHarness:
 		return errors.New(d.Message)
+	case FaultMachine:
+		return machine.Trouble(errors.New(d.Message))
 	default:
 		return nil
 	}

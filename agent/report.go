@@ -39,6 +39,7 @@ const (
 	CodeModel     Code = "model"     // failed: the model; Report.Class says why
 	CodeLog       Code = "log"       // failed: the event log or the transcript can't be written
 	CodeHarness   Code = "harness"   // failed: a tool's own machinery broke
+	CodeMachine   Code = "machine"   // failed: no descriptors, processes, memory or disk left; nobody here is to blame
 	CodePanic     Code = "panic"     // failed: a bug in this program
 )
 

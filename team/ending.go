@@ -68,7 +68,7 @@ func endOfFailed(r agent.Report) ending {
 	switch r.Code {
 	case agent.CodePanic:
 		return ending{end: failureOf(r), crash: r.Message}
-	case agent.CodeLog:
+	case agent.CodeLog, agent.CodeMachine:
 		return ending{end: board.Release{Reason: p.reason}, pause: p}
 	}
 	switch r.Class {

@@ -45,6 +45,7 @@ func TestHowAnAttemptEnds(t *testing.T) {
 		{"denied", agent.Report{Termination: agent.ApprovalDenied}, 0, hold, ""},
 		{"panic", agent.Report{Termination: agent.Failed, Code: agent.CodePanic}, 0, fail, "crash"},
 		{"log", agent.Report{Termination: agent.Failed, Code: agent.CodeLog}, 0, release, "own"},
+		{"no descriptors left", agent.Report{Termination: agent.Failed, Code: agent.CodeMachine}, 0, release, "own"},
 		{"harness", agent.Report{Termination: agent.Failed, Code: agent.CodeHarness}, 0, fail, ""},
 		{"param", failed(llm.Param), 0, fail, ""},
 		{"overflow", failed(llm.Overflow), 0, fail, ""},

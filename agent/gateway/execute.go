@@ -12,14 +12,15 @@ import (
 
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // DefaultLimit is how long a call of a tool that is no Limiter may take.
 const DefaultLimit = 10 * time.Minute
 
 // Execute runs an admitted action, checks its effect and what a step expects, and returns what happened. The observation
-// says everything about the action, also that the tool panicked or hung. An error is ErrNotAdmitted, in which case nothing
-// ran.
+// says everything about the action, also that the tool panicked or hung. An error is ErrNotAdmitted, or trouble of the
+// machine (machine.InTrouble) that kept the action from beginning or from being done: the action is not to blame for it.
 func (g *Gateway) Execute(ctx context.Context, a action.Action, adm action.Admission) (action.Observation, error) {
 	a, _ = g.assess(a)
 	if err := g.redeem(a, adm); err != nil {
@@ -35,6 +36,9 @@ func (g *Gateway) Execute(ctx context.Context, a action.Action, adm action.Admis
 	}
 	begun := time.Now()
 	result, err := g.call(ctx, t, a.Tool, call)
+	if machine.InTrouble(err) && ctx.Err() == nil {
+		return action.Observation{Call: a.Call, Tool: a.Tool, Status: action.NotRun, Output: g.redact(err.Error())}, err
+	}
 	o := g.observe(a, result, err)
 	switch {
 	case ctx.Err() != nil:

@@ -3,16 +3,19 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 func TestAssess(t *testing.T) {
@@ -222,6 +225,26 @@ func TestToolThatPanics(t *testing.T) {
 	}
 	if len(troubles) != 1 || !strings.Contains(troubles[0].Text, "goroutine") {
 		t.Errorf("troubles: %+v", troubles)
+	}
+}
+
+func TestTroubleOfTheMachineIsNoObservation(t *testing.T) {
+	for name, trouble := range map[string]error{"no descriptors": syscall.EMFILE, "marked": machine.Trouble(errors.New("no launcher"))} {
+		t.Run(name, func(t *testing.T) {
+			w := writer()
+			w.call = func(context.Context, tool.Call) (tool.Result, error) {
+				return tool.Result{}, fmt.Errorf("start: %w", trouble)
+			}
+			g := open(t, nil, w)
+			a := g.Assess(act("writer", `{}`))
+			adm, err := g.Admit(t.Context(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o, err := g.Execute(t.Context(), a, adm); !errors.Is(err, trouble) || o.Status != action.NotRun {
+				t.Errorf("got %+v, %v", o, err)
+			}
+		})
 	}
 }
 

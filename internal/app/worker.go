@@ -122,10 +122,11 @@ func (s *shift) run(ctx context.Context) agent.Report {
 
 // failed ends a run that could not begin, with a word in its log.
 func (s *shift) failed(err error) agent.Report {
-	r := broken(agent.CodeHarness, err)
+	kind, code := agent.Blame(err)
+	r := broken(code, err)
 	r.Run = s.log.id
 	e := agent.Event{Run: s.log.id, Actor: s.job.Member.Name, Type: agent.TypeError}
-	e.Data = agent.Fault{Kind: agent.FaultHarness, Message: err.Error()}
+	e.Data = agent.Fault{Kind: kind, Message: err.Error()}
 	if err := s.log.Record(e); err != nil {
 		return broken(agent.CodeLog, err)
 	}

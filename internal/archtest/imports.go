@@ -8,8 +8,8 @@ import (
 // mechanisms are the packages that know how and never what: they import nothing of ours but each other.
 func mechanisms() []string {
 	return []string{
-		"internal/atomicfile", "internal/filelock", "internal/glob", "internal/strictjson", "internal/strictyaml",
-		"internal/ulid", "internal/visible", "internal/watch",
+		"internal/atomicfile", "internal/filelock", "internal/glob", "internal/machine", "internal/strictjson",
+		"internal/strictyaml", "internal/ulid", "internal/visible", "internal/watch",
 	}
 }
 

@@ -45,6 +45,7 @@ type testOptions struct {
 	Poll, Idle    time.Duration
 	ExitWhenIdle  bool
 	Resume        bool
+	Program       string
 }
 
 func beDaemon(raw string) int {
@@ -56,7 +57,7 @@ func beDaemon(raw string) int {
 	}
 	code, err := Run(context.Background(), Options{
 		Workspace: config.Workspace{Root: o.Root}, UserDir: o.UserDir, Spawn: o.Spawn, Mode: o.Mode, Poll: o.Poll,
-		IdleTimeout: o.Idle, ExitWhenIdle: o.ExitWhenIdle, Resume: o.Resume, Foreground: true, Err: os.Stderr,
+		IdleTimeout: o.Idle, ExitWhenIdle: o.ExitWhenIdle, Resume: o.Resume, Program: o.Program, Foreground: true, Err: os.Stderr,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/autonomy-team/autonomy/internal/filelock"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // The launcher's inherited descriptors beside stdio.
@@ -51,7 +52,11 @@ func Main(ctx context.Context) int {
 	}
 	l := &launcher{order: order, orders: orders, status: json.NewEncoder(status)}
 	if err := l.start(ctx); err != nil {
-		_ = l.status.Encode(report{Error: err.Error(), Final: true})
+		r := report{Error: err.Error(), Final: true}
+		if machine.InTrouble(err) {
+			r.Blame = blameMachine
+		}
+		_ = l.status.Encode(r)
 		return 1
 	}
 	final := l.watch()
@@ -88,7 +93,7 @@ func (l *launcher) start(ctx context.Context) error {
 		// The lock is never given back: it ends with this process, when all descendants are gone.
 		lock, _, err := filelock.OpenShared(ctx, l.order.ExecLock)
 		if err != nil {
-			return fmt.Errorf("take the lock of running commands: %w", err)
+			return machine.Trouble(fmt.Errorf("take the lock of running commands: %w", err))
 		}
 		l.lock = lock
 	}

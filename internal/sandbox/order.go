@@ -17,7 +17,8 @@ const Grace = 2 * time.Second
 const maxOrder = 8 << 20
 
 // ErrNotStarted says that the command never began: the shell or program is missing, the folder does not exist, the
-// order is invalid, or the parent went away first. Errors of Start and Run wrap it with the reason.
+// order is invalid, or the parent went away first. Errors of Start and Run wrap it with the reason. One that the machine
+// is to blame for is machine.InTrouble too.
 var ErrNotStarted = errors.New("command not started")
 
 // Order is one command to run. Exactly one of Argv and Script is set.
@@ -103,11 +104,20 @@ const (
 	endedByStop ending = "stopped"
 )
 
+// blame says whose fault it is that a command did not start.
+type blame string
+
+const (
+	blameOrder   blame = ""
+	blameMachine blame = "machine"
+)
+
 // report is one JSON line that the launcher writes on its status pipe: first that the command started (or why not),
 // last how it ended, when nothing of it lives any more.
 type report struct {
 	PID    int    `json:"pid,omitempty"` // of the command; also its process group
 	Error  string `json:"error,omitempty"`
+	Blame  blame  `json:"blame,omitempty"` // of Error
 	Final  bool   `json:"final,omitempty"`
 	Exit   int    `json:"exit,omitempty"`
 	Signal string `json:"signal,omitempty"`

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // hardWait is how long the parent waits for a launcher that was told to kill before it kills the launcher.
@@ -82,13 +84,16 @@ func Start(ctx context.Context, cfg Config, order Order, out io.Writer) (*Proces
 	pipes.closeChildEnds()
 	if err != nil {
 		pipes.closeOwnEnds()
-		return nil, fmt.Errorf("start launcher: %w", err)
+		return nil, machine.Trouble(fmt.Errorf("%w: start launcher: %w", ErrNotStarted, err))
 	}
 	started := make(chan error, 1)
 	go p.supervise(pipes, out, started)
 	if err := writeOrder(p.orders, order); err != nil {
 		p.closeOrders()
 		<-p.done
+		if !errors.Is(err, ErrNotStarted) { // the order was in order, so the launcher is gone
+			err = machine.Trouble(err)
+		}
 		return nil, fmt.Errorf("%w: send order: %w", ErrNotStarted, err)
 	}
 	select {
@@ -145,7 +150,11 @@ func (p *Process) readReports(status io.Reader, started chan<- error) (report, e
 		}
 		switch {
 		case r.Error != "":
-			started <- fmt.Errorf("%w: %s", ErrNotStarted, r.Error)
+			err := fmt.Errorf("%w: %s", ErrNotStarted, r.Error)
+			if r.Blame == blameMachine {
+				err = machine.Trouble(err)
+			}
+			started <- err
 			return r, nil
 		case r.Final:
 			return r, nil
@@ -155,7 +164,8 @@ func (p *Process) readReports(status io.Reader, started chan<- error) (report, e
 		}
 	}
 	if p.pid == 0 {
-		started <- fmt.Errorf("%w: %w", ErrNotStarted, errNoReport)
+		// Nothing of the order had its turn: the launcher was killed, or had no memory or thread to begin with.
+		started <- machine.Trouble(fmt.Errorf("%w: %w", ErrNotStarted, errNoReport))
 	}
 	return report{Exit: -1}, errNoReport
 }
@@ -219,7 +229,7 @@ func openPipes() (p pipes, err error) {
 		if *ends[0], *ends[1], err = os.Pipe(); err != nil {
 			p.closeChildEnds()
 			p.closeOwnEnds()
-			return pipes{}, fmt.Errorf("open pipes of launcher: %w", err)
+			return pipes{}, machine.Trouble(fmt.Errorf("%w: open pipes of launcher: %w", ErrNotStarted, err))
 		}
 	}
 	return p, nil

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 func TestRunTellsHowTheCommandEnded(t *testing.T) {
@@ -83,6 +86,60 @@ func TestNotStarted(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTroubleOfTheMachineIsToldFromTheOrders(t *testing.T) {
+	missing := Order{Script: "true", Dir: filepath.Join(t.TempDir(), "missing")}
+	if _, err := Run(t.Context(), testConfig(), missing, NewOutput(100, nil)); machine.InTrouble(err) {
+		t.Errorf("a missing folder counts as trouble of the machine: %v", err)
+	}
+	t.Run("no launcher", func(t *testing.T) {
+		_, err := Run(t.Context(), Config{Self: missing.Dir}, script(t, "true"), NewOutput(100, nil))
+		if !errors.Is(err, ErrNotStarted) || !machine.InTrouble(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a launcher that says nothing", func(t *testing.T) {
+		_, err := Run(t.Context(), Config{Self: "/bin/false"}, script(t, "true"), NewOutput(100, nil))
+		if !errors.Is(err, ErrNotStarted) || !machine.InTrouble(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("told by the launcher", func(t *testing.T) {
+		order := script(t, "true")
+		order.Limits.OpenFiles = 3 // too few to fork by
+		_, err := Run(t.Context(), testConfig(), order, NewOutput(100, nil))
+		if !errors.Is(err, ErrNotStarted) || !machine.InTrouble(err) || !strings.Contains(err.Error(), "too many open files") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("no descriptors", func(t *testing.T) {
+		order := script(t, "true")
+		leaveDescriptors(t, 2)
+		_, err := Run(t.Context(), testConfig(), order, NewOutput(100, nil))
+		if !errors.Is(err, ErrNotStarted) || !machine.InTrouble(err) || !errors.Is(err, syscall.EMFILE) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// leaveDescriptors lets this process open n more files until the test ends.
+func leaveDescriptors(t *testing.T, n uint64) {
+	t.Helper()
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := uint64(f.Fd())
+	f.Close()
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: next + n, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was) })
 }
 
 func TestDeadline(t *testing.T) {

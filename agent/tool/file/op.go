@@ -13,6 +13,7 @@ import (
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
 	"github.com/autonomy-team/autonomy/agent/tool/workspace"
+	"github.com/autonomy-team/autonomy/internal/machine"
 )
 
 // Tools is the toolset over one workspace.
@@ -62,13 +63,17 @@ func (o *op[A]) Spec() tool.Spec {
 	}
 }
 
-// Call never fails as a harness: whatever the file system says is a result for the model.
+// Call gives what the file system says as a result for the model. It fails only where the machine has no descriptors or
+// space left. That a folder can only be read is something that a model can go round.
 func (o *op[A]) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	a, err := tool.Decode[A](call.Arguments)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	text, err := o.run(o.w, call.Env, a)
+	if machine.InTrouble(err) && !errors.Is(err, syscall.EROFS) {
+		return tool.Result{}, err
+	}
 	if err != nil {
 		return tool.Result{Content: strings.TrimSpace(text + "\nerror: " + err.Error()), IsError: true}, nil
 	}

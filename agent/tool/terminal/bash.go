@@ -14,6 +14,7 @@ import (
 
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/internal/machine"
 	"github.com/autonomy-team/autonomy/internal/sandbox"
 )
 
@@ -151,12 +152,18 @@ func (b *bash) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	outcome, err := sandbox.Run(ctx, b.config.Sandbox, b.config.order(args.Command, call.Env, timeout), out)
 	closeErr := out.Close()
 	if err != nil {
-		if errors.Is(err, sandbox.ErrNotStarted) && ctx.Err() == nil {
+		if orderFailed(err) && ctx.Err() == nil {
 			return failed("%v", err), nil
 		}
 		return tool.Result{}, err
 	}
 	return result(outcome, out, file.file(), timeout, closeErr), nil
+}
+
+// orderFailed reports whether a command did not start because of what was ordered: a result for whoever ordered it. When
+// the machine is to blame the tool has failed.
+func orderFailed(err error) bool {
+	return errors.Is(err, sandbox.ErrNotStarted) && !machine.InTrouble(err)
 }
 
 // deadline is the seconds the model stated, else what the caller set (the timeout of a runbook step), else the default.

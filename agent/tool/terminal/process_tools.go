@@ -3,14 +3,12 @@ package terminal
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
-	"github.com/autonomy-team/autonomy/internal/sandbox"
 )
 
 // process_wait waits a minute if nothing else is said, ten at most.
@@ -76,7 +74,7 @@ func (s *processStart) Call(ctx context.Context, call tool.Call) (tool.Result, e
 	}
 	p, err := s.table.start(ctx, a.Command, call.Env)
 	switch {
-	case errors.Is(err, sandbox.ErrNotStarted) && ctx.Err() == nil:
+	case orderFailed(err) && ctx.Err() == nil:
 		return failed("%v", err), nil
 	case err != nil:
 		return tool.Result{}, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/autonomy-team/autonomy/agent/action"
 	"github.com/autonomy-team/autonomy/agent/tool"
+	"github.com/autonomy-team/autonomy/internal/machine"
 	"github.com/autonomy-team/autonomy/internal/sandbox"
 )
 
@@ -154,6 +155,26 @@ func TestLevels(t *testing.T) {
 	} {
 		if got := assessShell(command); got.Refused != refused || got.Risk != action.High {
 			t.Errorf("%q: %+v", command, got)
+		}
+	}
+}
+
+func TestToolsFailWhereTheMachineIsToBlame(t *testing.T) {
+	c := testConfig(t)
+	c.Sandbox.Self += "-not-there"
+	shell, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenProcesses(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close(context.Background()) })
+	for _, x := range []tool.Tool{shell[0], p.Tools()[0]} {
+		call := tool.Call{Arguments: json.RawMessage(`{"command":"true"}`), Env: tool.Env{Workspace: t.TempDir(), Dir: "/"}}
+		if r, err := x.Call(t.Context(), call); !machine.InTrouble(err) {
+			t.Errorf("%s: %+v, %v", x.Spec().Name, r, err)
 		}
 	}
 }
