@@ -119,6 +119,9 @@ func writeRows(w io.Writer, rows []doctor.Row) {
 				names += ", " + next.Name
 			}
 		}
+		if names != r.Name {
+			names += ":" // too many for the column
+		}
 		fmt.Fprintf(w, "%-8s %-11s %s\n", r.State, names, visible.Line(r.Seen))
 		if r.Fix != "" {
 			fmt.Fprintf(w, "%-20s fix: %s\n", "", visible.Line(r.Fix))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func runInit(ctx context.Context, s *Streams, dir string, examples bool) error {
 	}
 	s.say("Workspace %s", done.Workspace.Root)
 	if len(done.Created) > 0 {
-		s.say("  made     %s", strings.Join(done.Created, " "))
+		s.say("  made     %s", strings.Join(withoutExamples(done.Created), " "))
 	}
 	if len(done.Changed) > 0 {
 		s.say("  changed  %s", strings.Join(done.Changed, " "))
@@ -56,4 +57,14 @@ func runInit(ctx context.Context, s *Streams, dir string, examples bool) error {
 	}
 	s.say("Next: autonomy task add SUBJECT --step COMMAND, then autonomy team spawn NAME ROLE")
 	return nil
+}
+
+// withoutExamples is what was made with the files of the example board as a number.
+func withoutExamples(made []string) []string {
+	example := func(path string) bool { return strings.HasPrefix(path, ".tasks/task_") }
+	rest := slices.DeleteFunc(slices.Clone(made), example)
+	if n := len(made) - len(rest); n > 0 {
+		rest = append(rest, "and "+plural(n, "example task"))
+	}
+	return rest
 }

@@ -123,7 +123,10 @@ func (c *conversation) turn(ctx context.Context) (llm.Response, error) {
 // notes are what it took besides the two requests.
 func (c *conversation) notes() string {
 	notes := ""
-	if c.tries > 0 {
+	switch {
+	case c.tries == 1:
+		notes += ", one try failed"
+	case c.tries > 1:
 		notes += fmt.Sprintf(", %d tries failed", c.tries)
 	}
 	if len(c.changed) > 0 {
