@@ -38,7 +38,7 @@ func shapes() []shape {
 			"private key"),
 		compile(`\bsk-[A-Za-z0-9_-]{16,}`, "sk-"),
 		compile(`\b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|nvapi-|xai-|gsk_|pypi-|dop_v1_)[A-Za-z0-9_-]{16,}`,
-			"gh", "github_pat_", "glpat-", "npm_", "hf_", "nvapi-", "xai-", "gsk_", "pypi-", "dop_"),
+			"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "hf_", "nvapi-", "xai-", "gsk_", "pypi-", "dop_"),
 		compile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`, "akia", "asia"),
 		compile(`\bxox[abeprs]-[A-Za-z0-9-]{10,}`, "xox"),
 		compile(`\bAIza[A-Za-z0-9_-]{35}`, "aiza"),
