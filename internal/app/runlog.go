@@ -39,9 +39,13 @@ func (a *App) mask(record []byte) []byte {
 	return masked
 }
 
-// Record appends one event. A decision that a person was asked for and the end of the run are synced: they are promises
+// Record appends one event. It refuses when the log does not lie at its place any more: a run that nobody can read about
+// must not go on. A decision that a person was asked for and the end of the run are synced: they are promises
 // that outlive a power cut.
 func (r *runLog) Record(e agent.Event) error {
+	if !r.log.InPlace() {
+		return fmt.Errorf("the log of run %s was removed or replaced", r.id)
+	}
 	if _, err := r.log.Append(e); err != nil {
 		return err
 	}

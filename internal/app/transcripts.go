@@ -49,12 +49,21 @@ func (j journal) Append(v any) error {
 	return err
 }
 
-// of returns the conversation of a member and reads it from disk the first time.
+// of returns the conversation of a member and reads it from disk the first time, and again after somebody removed or
+// replaced its file: what lies there is what the member knows. The member must not be in the middle of a run.
 func (t *transcripts) of(member team.Spec) (*agent.Transcript, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c := t.open[member.Name]; c != nil {
-		return c.Transcript, nil
+		if c.log.InPlace() {
+			return c.Transcript, nil
+		}
+		t.report(Notice{
+			Part: "transcript", File: t.ws.Transcript(string(member.Name)),
+			Text: "was removed or replaced while " + string(member.Name) + " was live; the conversation goes on with what is there now",
+		})
+		delete(t.open, member.Name)
+		_ = c.log.Close() // nobody can read it
 	}
 	if err := os.MkdirAll(t.ws.Transcripts(), 0o700); err != nil {
 		return nil, fmt.Errorf("open the transcript of %s: %w", member.Name, err)

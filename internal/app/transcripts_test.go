@@ -155,3 +155,26 @@ func TestTornConversationGoesOn(t *testing.T) {
 		t.Errorf("messages %+v, told %+v", messages, told)
 	}
 }
+
+func TestRemovedTranscriptIsToldAndBegunAnew(t *testing.T) {
+	ws := config.Workspace{Root: t.TempDir()}
+	var told []Notice
+	ts := newTranscripts(t, ws, &told)
+	say(t, ts, "one")
+	if err := os.Remove(ws.Transcript("alice")); err != nil {
+		t.Fatal(err)
+	}
+	script := say(t, ts, "two")
+	if len(told) != 1 || !strings.Contains(told[0].Text, "removed or replaced") {
+		t.Errorf("told %+v", told)
+	}
+	if m := script.Messages(); count(m, "one") != 0 || count(m, "two") != 1 {
+		t.Errorf("conversation: %+v", m)
+	}
+	if err := ts.close(); err != nil {
+		t.Fatal(err)
+	}
+	if m := say(t, newTranscripts(t, ws, &told)).Messages(); count(m, "two") != 1 {
+		t.Errorf("on disk: %+v", m)
+	}
+}

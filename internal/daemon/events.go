@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -22,11 +24,11 @@ const (
 // teamLog is .team/events.jsonl and those who follow it. A follower never sees what is not in the file.
 type teamLog struct {
 	path   string
-	log    *eventlog.Log
 	report func(what string, err error)
 	now    func() time.Time
 
 	mu      sync.Mutex
+	log     *eventlog.Log
 	recent  []control.Event // the last ones, ascending
 	seq     int64           // of the last record
 	changed chan struct{}   // closed and replaced at every append
@@ -60,6 +62,12 @@ func openTeamLog(path string, now func() time.Time, report func(what string, err
 func (l *teamLog) Emit(e team.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.keepPlace()
+	l.append(e)
+}
+
+// append writes one event and shows it to followers. The caller holds the lock.
+func (l *teamLog) append(e team.Event) {
 	if e.Time.IsZero() {
 		e.Time = l.now()
 	}
@@ -76,6 +84,46 @@ func (l *teamLog) Emit(e team.Event) {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
+
+// Keep looks whether the log lies where others read it, and begins a new file when somebody removed or replaced it.
+func (l *teamLog) Keep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keepPlace()
+}
+
+// keepPlace is Keep for who holds the lock. The numbers go on, so that followers miss nothing. What lies at the log's
+// place now, and full files of before, are put aside: with the new file they are no log without a gap.
+func (l *teamLog) keepPlace() {
+	if l.log.InPlace() {
+		return
+	}
+	mark := "." + l.now().UTC().Format("20060102T150405")
+	full, err := filepath.Glob(l.path + ".????????????") // as they are named by eventlog
+	if err == nil {
+		full = append(full, l.path)
+	}
+	for _, name := range full {
+		if e := os.Rename(name, name+mark); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	var next *eventlog.Log
+	if err == nil {
+		next, _, err = eventlog.Open(eventlog.Config{Path: l.path, MaxBytes: eventFileSize, Now: l.now, After: l.seq})
+	}
+	if err != nil {
+		l.report("the team log was removed and no new one can be begun", err)
+		return
+	}
+	said := fmt.Sprintf("the team log was removed or replaced; the new one begins with record %d", l.seq+1)
+	l.report(said, errDisplaced)
+	_ = l.log.Close() // nobody can read it
+	l.log = next
+	l.append(team.Event{Kind: team.EventError, Reason: said})
+}
+
+var errDisplaced = errors.New("not the file that this daemon writes")
 
 // Close makes the log durable and ends it.
 func (l *teamLog) Close() error { return errors.Join(l.log.Sync(), l.log.Close()) }

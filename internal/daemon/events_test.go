@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/eventlog"
 	"github.com/autonomy-team/autonomy/team"
 )
 
@@ -156,6 +158,61 @@ func TestCorrectionsFollowTheFiles(t *testing.T) {
 			got := corrections(h, map[autonomy.TaskID]board.Task{7: {ID: 7, Status: tt.file}})
 			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || got[0].Kind != tt.want || got[0].Task != 7) {
 				t.Errorf("corrections = %+v, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRemovedTeamLogIsBegunAnew(t *testing.T) {
+	for name, lose := range map[string]func(path string) error{
+		"removed":  os.Remove,
+		"replaced": saveAgain,
+		"removed, with a full file of before": func(path string) error {
+			return errors.Join(os.WriteFile(path+".000000000001", nil, 0o600), os.Remove(path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "events.jsonl")
+			var told []string
+			l, err := openTeamLog(path, time.Now, func(what string, _ error) { told = append(told, what) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				l.Emit(team.Event{Kind: team.EventSpawned, Actor: "alice"})
+			}
+			l.Keep()
+			if len(told) > 0 {
+				t.Fatalf("told %q of a log at its place", told)
+			}
+			if err := lose(path); err != nil {
+				t.Fatal(err)
+			}
+			l.Emit(team.Event{Kind: team.EventSpawned, Actor: "bob"})
+			l.Keep()
+			if len(told) != 1 || !strings.Contains(told[0], "removed or replaced") {
+				t.Errorf("told %q", told)
+			}
+			if got := take(t, l, 0, 5); got[3] != 4 || got[4] != 5 {
+				t.Errorf("followers got %v", got)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var read []string
+			for r, err := range eventlog.Read(path) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				read = append(read, fmt.Sprint(r.Seq, " ", string(r.Data)))
+			}
+			if len(read) != 2 || !strings.HasPrefix(read[0], "4 ") || !strings.Contains(read[0], `"error"`) || !strings.Contains(read[1], "bob") {
+				t.Errorf("the new file has %q", read)
+			}
+			again := openLog(t, path)
+			defer again.Close()
+			if again.seq != 5 {
+				t.Errorf("the next daemon goes on after %d", again.seq)
 			}
 		})
 	}

@@ -21,8 +21,8 @@ func (e *DisplacedError) Error() string {
 	return fmt.Sprintf("%s was removed or replaced; this daemon ends, because another one could start beside it", e.Path)
 }
 
-// keepPlace ends the daemon at once when its lock is gone, and makes its socket again when that is. It returns when ctx
-// ends and the sockets it made are closed.
+// keepPlace ends the daemon at once when its lock is gone, and makes its socket and its logs again when those are. It
+// returns when ctx ends and the sockets it made are closed.
 func (d *daemon) keepPlace(ctx context.Context) {
 	var served sync.WaitGroup
 	defer served.Wait()
@@ -39,6 +39,13 @@ func (d *daemon) keepPlace(ctx context.Context) {
 			d.cancel(&DisplacedError{Path: d.opts.Workspace.DaemonLock()})
 			return
 		}
+		switch again, err := d.logFile.stay(); {
+		case err != nil:
+			d.problem(control.Problem{File: d.opts.Workspace.DaemonLog(), Reason: err.Error()})
+		case again:
+			d.log.Warn().Msg("the log was removed or replaced and is begun again")
+		}
+		d.events.Keep() // may have something to say to the log
 		if d.sock.inPlace() {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,6 +77,44 @@ func TestRemovedSocketComesBack(t *testing.T) {
 	}
 	if _, err := os.Lstat(s.ws.Socket()); err == nil {
 		t.Error("the socket outlived the daemon")
+	}
+}
+
+func TestRemovedLogsAreBegunAnew(t *testing.T) {
+	s := newSite(t)
+	s.start(testOptions{})
+	c := s.dial()
+	for _, path := range []string{s.ws.Events(), s.ws.DaemonLog()} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, says := range map[string]string{s.ws.Events(): `"type":"error"`, s.ws.DaemonLog(): "was removed or replaced"} {
+		eventually(t, path+" is there again and says why", 10*time.Second, func() bool {
+			data, err := os.ReadFile(path)
+			return err == nil && strings.Contains(string(data), says)
+		})
+	}
+	st, err := c.Status(t.Context())
+	if err != nil || !slices.ContainsFunc(st.Problems, func(p control.Problem) bool { return strings.Contains(p.Reason, "team log was removed") }) {
+		t.Errorf("status %+v, %v", st.Problems, err)
+	}
+}
+
+func TestRemovedRunLogEndsTheRun(t *testing.T) {
+	s := newSite(t)
+	s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
+	c := s.dial()
+	s.drop(1, map[string]any{"steps": []any{"rm .autonomy/runs/*.jsonl", "touch ran"}})
+	eventually(t, "alice rests and says why", 10*time.Second, func() bool {
+		team, err := c.Team(t.Context())
+		return err == nil && team.Members[0].State == "backoff" && strings.Contains(team.Members[0].Reason, "removed or replaced")
+	})
+	if got := s.read(1); got.Status != "pending" || got.Failure != nil && got.Failure.Count > 0 {
+		t.Errorf("task = %+v, want it released uncounted", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.ws.Root, "ran")); err == nil {
+		t.Error("the run went on without its log")
 	}
 }
 

@@ -62,6 +62,26 @@ func (r *rotatingFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
+// stay begins the log again when somebody removed or replaced its file, and reports whether it did.
+func (r *rotatingFile) stay() (again bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	mine, err := r.file.Stat()
+	if err != nil {
+		return false, fmt.Errorf("look at the log: %w", err)
+	}
+	there, err := os.Lstat(r.path)
+	if err == nil && os.SameFile(mine, there) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	old := r.file
+	if err := r.open(); err != nil {
+		r.file = old
+		return false, err
+	}
+	return true, old.Close()
+}
+
 func (r *rotatingFile) rotate() error {
 	for n := r.keep - 1; n > 0; n-- {
 		from := r.path

@@ -27,6 +27,7 @@ type daemon struct {
 	now     func() time.Time
 	info    lockInfo
 	log     *logger
+	logFile *rotatingFile
 	set     config.Settings
 	app     *app.App
 	shop    *app.Workshop
@@ -101,7 +102,7 @@ func (d *daemon) openLog(context.Context) error {
 		return err
 	}
 	d.onClose(file.Close)
-	d.log = newLogger(file, d.now)
+	d.logFile, d.log = file, newLogger(file, d.now)
 	if err := hardenProcess(); err != nil {
 		d.log.fault("daemon", "keep other processes from looking into this one", err)
 	}

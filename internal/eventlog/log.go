@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,6 +21,7 @@ type Config struct {
 	FS       atomicfile.FS    // default atomicfile.OS()
 	MaxBytes int64            // a file that would grow beyond it is put aside as PATH.FIRST and a new one begun; 0 = never
 	Now      func() time.Time // default time.Now
+	After    int64            // a log that begins with Open begins with the record after this one; 0 = with record 1
 	// Mask is applied to each record, a JSON object, before it is summed and written; nil = as it is. What it returns
 	// must be one too.
 	Mask func(record []byte) []byte
@@ -107,6 +109,9 @@ func (l *Log) recover() (Recovery, error) {
 		}
 	}
 	l.size, l.seq, l.sum = s.offset, s.seq, s.sum
+	if l.seq == 0 && l.size == 0 {
+		l.seq = l.cfg.After
+	}
 	found.Records = s.line
 	var torn *TornError
 	switch {
@@ -260,6 +265,19 @@ func (l *Log) Close() error {
 	}
 	l.failed = ErrClosed
 	return errors.Join(err, l.file.Close())
+}
+
+// InPlace reports whether the file is still the one at its path. If not, someone removed or replaced it: what is appended
+// is nowhere to be found.
+func (l *Log) InPlace() bool {
+	there, err := l.cfg.FS.Lstat(l.cfg.Path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) // what can't be looked at was not moved by that
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	mine, err := l.file.Stat()
+	return err == nil && os.SameFile(mine, there)
 }
 
 // Seq is the number of the last record, 0 if there is none.
