@@ -32,6 +32,15 @@ func (e RunEvent) JSON() []byte {
 // Runs lists the runs, the newest first, at most limit of them (0 = all). A log that is damaged or belongs to a run that
 // never ended is listed with what can be said of it.
 func (a *App) Runs(ctx context.Context, limit int) ([]RunInfo, error) {
+	return a.runs(ctx, limit, func(RunInfo) bool { return true })
+}
+
+// RunsOf is Runs of one task.
+func (a *App) RunsOf(ctx context.Context, task autonomy.TaskID, limit int) ([]RunInfo, error) {
+	return a.runs(ctx, limit, func(r RunInfo) bool { return r.Task == task })
+}
+
+func (a *App) runs(ctx context.Context, limit int, wanted func(RunInfo) bool) ([]RunInfo, error) {
 	ids, err := a.runIDs()
 	if err != nil {
 		return nil, err
@@ -45,10 +54,13 @@ func (a *App) Runs(ctx context.Context, limit int) ([]RunInfo, error) {
 			break
 		}
 		info, err := a.RunInfo(id)
-		if err != nil && !errors.Is(err, ErrNoRun) { // removed since the folder was read
+		switch {
+		case errors.Is(err, ErrNoRun): // removed since the folder was read
+		case err != nil:
 			return infos, err
+		case wanted(info):
+			infos = append(infos, info)
 		}
-		infos = append(infos, info)
 	}
 	return infos, nil
 }

@@ -30,12 +30,13 @@ its id.`,
 
 func newRunsListCmd(s *Streams) *cobra.Command {
 	var last int
+	var task int64
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the runs, the newest first",
-		Example: "  autonomy runs list -n 5\n  autonomy runs list --json | jq -r '.[] | select(.termination != \"achieved\") | .run_id'",
+		Example: "  autonomy runs list -n 5\n  autonomy runs list --task 4\n  autonomy runs list --json | jq -r '.[] | select(.termination != \"achieved\") | .run_id'",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := s.app(cmd.Context())
@@ -43,6 +44,9 @@ func newRunsListCmd(s *Streams) *cobra.Command {
 				return err
 			}
 			runs, err := a.Runs(cmd.Context(), last)
+			if cmd.Flags().Changed("task") {
+				runs, err = a.RunsOf(cmd.Context(), autonomy.TaskID(task), last)
+			}
 			if err != nil {
 				return err
 			}
@@ -53,6 +57,7 @@ func newRunsListCmd(s *Streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&last, "lines", "n", 20, "how many (0 = all)")
+	cmd.Flags().Int64Var(&task, "task", 0, "only runs of the task with number `N`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

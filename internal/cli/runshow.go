@@ -155,7 +155,11 @@ func (w *runWriter) model(d agent.ModelCall) {
 		w.line("  model: %s%s, waited %d ms", d.Class, dash(d.Message), d.WaitMS)
 		return
 	}
-	w.line("  model: %s/%s, %d + %d tokens, %d ms", d.Provider, d.Model, d.Usage.Prompt, d.Usage.Completion, d.LatencyMS)
+	what := "model"
+	if d.Purpose != "" && d.Purpose != "turn" {
+		what += " as " + visible.Line(d.Purpose)
+	}
+	w.line("  %s: %s/%s, %d + %d tokens, %d ms", what, d.Provider, d.Model, d.Usage.Prompt, d.Usage.Completion, d.LatencyMS)
 }
 
 func (w *runWriter) finished(d agent.RunFinished) {

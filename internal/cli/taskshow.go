@@ -130,7 +130,7 @@ func showLife(row func(name, format string, args ...any), t board.Task, now time
 	}
 	if f := t.Failure; f != nil {
 		if f.Count > 0 {
-			row("failures", "%d, last %s: %s", f.Count, ago(f.At, now), f.Code)
+			row("failures", "%d, last %s: %s (autonomy runs list --task %d)", f.Count, ago(f.At, now), f.Code, t.ID)
 		}
 		if f.Deaths > 0 {
 			row("owners died", "%d in a row", f.Deaths)

@@ -12,7 +12,6 @@ import (
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/daemon"
-	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
 	"github.com/autonomy-team/autonomy/team"
 )
@@ -102,9 +101,7 @@ func tellLeft(ctx context.Context, s *Streams) {
 	entries := b.List()
 	left := leftOver(entries)
 	s.say("%s left for a person:", plural(len(left), "task"))
-	for _, e := range left {
-		s.say("  %s", slash.TaskLine(e, slash.Open(entries), a.Remark(ctx, b)))
-	}
+	sayTasks(s, left, entries, a.Remark(ctx, b))
 }
 
 // tellProblems says what a daemon that was just started could not do as it was told, such as to spawn a member. What is

@@ -106,9 +106,7 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 		}
 		if hopeless(b, left) {
 			s.say("%s left for a person:", plural(len(left), "task"))
-			for _, e := range left {
-				s.say("  %s", slash.TaskLine(e, slash.Open(entries), nil))
-			}
+			sayTasks(s, left, entries, a.Remark(ctx, b))
 			return ExitUnfinished, nil
 		}
 		if idle {
@@ -118,7 +116,8 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 		select {
 		case <-ctx.Done():
 			if context.Cause(ctx) == error(errWaitOver) {
-				s.say("the time is over; %s left", plural(len(left), "task"))
+				s.say("the time is over; %s left:", plural(len(left), "task"))
+				sayTasks(s, left, entries, a.Remark(context.WithoutCancel(ctx), b))
 				return ExitTimeout, nil
 			}
 			return ExitFailed, ctx.Err()
@@ -127,6 +126,13 @@ func await(ctx context.Context, s *Streams, a *app.App, b *board.Dir, ids []auto
 				return ExitFailed, fmt.Errorf("read the board: %w", err)
 			}
 		}
+	}
+}
+
+// sayTasks lists what is left of entries, and why.
+func sayTasks(s *Streams, left, entries []board.Entry, remark func(board.Entry) string) {
+	for _, e := range left {
+		s.say("  %s", slash.TaskLine(e, slash.Open(entries), remark))
 	}
 }
 
