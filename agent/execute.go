@@ -56,6 +56,7 @@ type walk struct {
 	x        execution
 	opened   bool // the path is in the transcript
 	halted   bool // a writing call failed or was denied: no further one runs
+	over     bool // an action of a strict run failed: nothing more runs
 	cause    error
 }
 
@@ -175,7 +176,7 @@ func (w *walk) hindrance(a action.Action) (action.Status, string) {
 		return because("unknown tool " + a.Tool)
 	case a.Invalid != "":
 		return because(a.Invalid)
-	case w.halted && !a.ReadOnly:
+	case w.over || w.halted && !a.ReadOnly:
 		return action.NotRun, "not run: an earlier call of this turn failed or was denied"
 	default:
 		return "", ""
@@ -251,8 +252,9 @@ func (w *walk) note(a action.Action, o action.Observation) error {
 	}
 	x.observations = append(x.observations, o)
 	r.remember(x.path.Source, a, o)
-	if o.Status == action.Failed && !a.ReadOnly {
-		w.halted = true
+	if o.Status == action.Failed {
+		w.halted = w.halted || !a.ReadOnly
+		w.over = r.goal.Strict
 	}
 	if o.Status == action.OK && a.Claim {
 		x.claim = &a

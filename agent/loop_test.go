@@ -52,6 +52,12 @@ func TestTerminations(t *testing.T) {
 		{"idle leaves a task", task, []replyFunc{says("", call("a", "idle", `{}`))}, nil, agent.Blocked, agent.CodeIdle, 1},
 		{"three failures", run, again(9, "break", `{"n":%d}`), nil, agent.Blocked, agent.CodeFailures, 3},
 		{"strict: the first failure", strict, again(9, "break", `{}`), nil, agent.Blocked, agent.CodeFailures, 1},
+		{"strict: a failure beside a success", strict, []replyFunc{says("", call("1", "peek", `{}`), call("2", "read", `{}`)), says("done")}, func(b *bench) {
+			b.hands.tools["peek"], b.hands.read["peek"] = fails("boom"), true
+		}, agent.Blocked, agent.CodeFailures, 1},
+		{"strict: a failure beside the claim", agent.Goal{Kind: agent.KindTask, Subject: "s", Strict: true}, []replyFunc{says("", call("1", "peek", `{}`), call("2", "complete_task", `{}`))}, func(b *bench) {
+			b.hands.tools["peek"], b.hands.read["peek"] = fails("boom"), true
+		}, agent.Blocked, agent.CodeFailures, 1},
 		{"the same call five times", run, again(9, "read", `{}`), nil, agent.Blocked, agent.CodeRepeat, 5},
 		{"a write in between is progress", run, []replyFunc{
 			says("", call("1", "read", `{}`), call("2", "read", `{}`)), says("", call("3", "write", `{}`)),
@@ -166,6 +172,15 @@ func TestReadOnlyCallsRunSideBySide(t *testing.T) {
 			t.Errorf("three reads of a second took %s", took)
 		}
 	})
+}
+
+func TestStrictRunStopsAtItsFirstFailure(t *testing.T) {
+	b := newBench(says("", call("1", "break", `{}`), call("2", "read", `{}`), call("3", "write", `{}`)))
+	b.run(t, agent.Goal{Subject: "s", Strict: true})
+	b.want(t, agent.Blocked, agent.CodeFailures)
+	if got := strings.Join(b.hands.calls, " "); got != "break" {
+		t.Errorf("executed %s", got)
+	}
 }
 
 func TestNextPathAfterADeniedOne(t *testing.T) {

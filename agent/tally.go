@@ -46,11 +46,12 @@ type tally struct {
 	uncertain bool // see State
 	deviated  bool // see State
 
-	failed  int // actions failed in a row
-	denied  int // turns in a row in which all was denied
-	invalid int // turns in a row of unknown or invalid calls only
-	refused int // claims
-	cut     int // replies cut in a row
+	failed  int  // actions failed in a row
+	flawed  bool // an action has failed, whatever came after it
+	denied  int  // turns in a row in which all was denied
+	invalid int  // turns in a row of unknown or invalid calls only
+	refused int  // claims
+	cut     int  // replies cut in a row
 	repeats map[repeat]int
 	nudge   bool // an action has just reached repeatsNudge
 	stuck   bool // an action has reached repeatsBlocked
@@ -81,6 +82,7 @@ func (t *tally) observe(source action.Source, a action.Action, o action.Observat
 	case action.Failed:
 		t.ran++
 		t.failed++
+		t.flawed = true
 		t.facts.Failures[a.Fingerprint]++
 	}
 	if bad := o.Status == action.Failed || o.Status == action.Denied || o.Status == action.Inadmissible; bad {
@@ -182,7 +184,7 @@ func (t *tally) limits(x execution) ending {
 	switch {
 	case t.stuck:
 		return ending{Blocked, CodeRepeat, "the same action with the same result, five times"}
-	case t.failed > 0 && t.goal.Strict:
+	case t.flawed && t.goal.Strict:
 		return ending{Blocked, CodeFailures, "an action failed in a strict run"}
 	case t.failed > 0 && first:
 		return ending{Blocked, CodeStep, "a step failed and there is no model to go on with"}

@@ -86,10 +86,10 @@ func penalty(a Action, f Facts) float64 {
 		sum += PenaltyDone
 	}
 	sum += min(PenaltyFailureMax, float64(f.Failures[a.Fingerprint]))
-	if a.Unavailable {
+	switch {
+	case a.Unavailable: // Invalid then says which tools there are, nothing about the arguments
 		sum += PenaltyUnavailable
-	}
-	if a.Invalid != "" || a.Problem != "" {
+	case a.Invalid != "" || a.Problem != "":
 		sum += PenaltyInvalid
 	}
 	return sum

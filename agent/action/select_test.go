@@ -36,6 +36,7 @@ func TestScoreTable(t *testing.T) {
 		{"failed twice", Path{Actions: []Action{act("t", Low, nil)}}, Facts{Failures: map[string]int{fp: 2}}, -2},
 		{"failed nine times counts three", Path{Actions: []Action{act("t", Low, nil)}}, Facts{Failures: map[string]int{fp: 9}}, -3},
 		{"unavailable", Path{Actions: []Action{act("t", Low, func(a *Action) { a.Unavailable = true })}}, Facts{}, -1},
+		{"unknown to the gateway, which says which there are", Path{Actions: []Action{act("t", Low, func(a *Action) { a.Unavailable, a.Invalid = true, "unknown tool" })}}, Facts{}, -1},
 		{"invalid", Path{Actions: []Action{act("t", Low, func(a *Action) { a.Invalid = "no path" })}}, Facts{}, -1},
 		{"empty", Path{}, Facts{}, -1000},
 	}
