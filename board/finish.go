@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/internal/atomicfile"
 )
 
@@ -175,11 +176,19 @@ func (d *Dir) Stopped(ctx context.Context, ref Ref) error {
 		},
 	})
 	var invalid *InvalidError
-	if err != nil && !errors.Is(err, ErrNotFound) && !errors.As(err, &invalid) {
+	if err != nil && !errors.Is(err, ErrNotFound) && (!errors.As(err, &invalid) || d.doubtful(ref.ID)) {
 		return err
 	}
 	d.forget(ref)
 	return nil
+}
+
+// doubtful reports whether a file that does not parse may yet become whole.
+func (d *Dir) doubtful(id autonomy.TaskID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.index.records[id]
+	return r != nil && r.facts.Unsettled
 }
 
 // forget ends the bookkeeping of an attempt, so that the task can be offered again.

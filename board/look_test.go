@@ -95,6 +95,28 @@ func TestOwnedTaskThatIsHalfWrittenIsNotLost(t *testing.T) {
 	f.wantReason(2, "ready")
 }
 
+// What a lost claim left in the file is put in order when the file is whole again.
+func TestStoppedWaitsForAHalfWrittenFile(t *testing.T) {
+	f := newFixture(t)
+	f.drop(1, `{"subject": "s"}`)
+	task := f.claim(1, member("alice"))
+	f.edit(1, `"owner": "alice"`, `"owner": "bob"`)
+	f.refresh()
+	whole := f.read(1)
+	f.inPlace(1, whole[:20])
+	var invalid *board.InvalidError
+	if err := f.Stopped(t.Context(), task.Ref()); !errors.As(err, &invalid) {
+		t.Fatalf("half-written: %v", err)
+	}
+	f.inPlace(1, whole)
+	if err := f.Stopped(t.Context(), task.Ref()); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.entry(1); got.Task.Status != board.Pending || got.Task.Owner != "bob" || got.Task.Claim != nil {
+		t.Errorf("%+v", got.Task)
+	}
+}
+
 func TestOddFiles(t *testing.T) {
 	f := newFixture(t)
 	f.drop(9, `{"subject": "s"}`)

@@ -41,7 +41,7 @@ func (s *Supervisor) pay(ctx context.Context) {
 		switch {
 		case err == nil:
 			s.taskChanged(d.ref.ID)
-		case void(err):
+		case s.void(d.ref, err):
 		default:
 			d.err = err
 			left = append(left, d)
@@ -52,13 +52,13 @@ func (s *Supervisor) pay(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// unpaid renders what is still owed.
-func (s *Supervisor) unpaid() []error {
+// Unwritten is what the board has not taken yet. When Serve has returned it is what the board will not take any more.
+func (s *Supervisor) Unwritten() []*UnwrittenError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	errs := make([]error, len(s.debts))
+	owed := make([]*UnwrittenError, len(s.debts))
 	for i, d := range s.debts {
-		errs[i] = &UnwrittenError{Member: d.member, Task: d.ref.ID, Run: d.run, Err: d.err}
+		owed[i] = &UnwrittenError{Member: d.member, Task: d.ref.ID, Claim: d.ref.Claim, Run: d.run, End: d.end, Err: d.err}
 	}
-	return errs
+	return owed
 }

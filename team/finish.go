@@ -27,7 +27,7 @@ func (t *Teammate) finish(ctx context.Context, l *life, ref board.Ref, r agent.R
 			t.sup.emit(endEvent(t.name(), ref, r, end, task))
 			t.sup.taskChanged(ref.ID)
 			return
-		case void(err):
+		case t.sup.void(ref, err):
 			t.take(ref, lostReason(err))
 			t.settleTaken(ctx)
 			return
@@ -46,9 +46,17 @@ func (t *Teammate) finish(ctx context.Context, l *life, ref board.Ref, r agent.R
 }
 
 // void reports whether an error says that the claim is in force no more, or that the file can't be written by us at all.
-func void(err error) bool {
-	var invalid *board.InvalidError
-	return errors.Is(err, board.ErrClaimLost) || errors.Is(err, board.ErrNotFound) || errors.As(err, &invalid)
+// A file that may be half-written is no such case: were it given up, the member would find its claim and work the task
+// again.
+func (s *Supervisor) void(ref board.Ref, err error) bool {
+	if errors.Is(err, board.ErrClaimLost) || errors.Is(err, board.ErrNotFound) {
+		return true
+	}
+	if invalid := (*board.InvalidError)(nil); !errors.As(err, &invalid) {
+		return false
+	}
+	entry, err := s.cfg.Board.Get(ref.ID)
+	return err != nil || entry.Err != nil
 }
 
 func lostReason(err error) string {
@@ -118,7 +126,7 @@ func (t *Teammate) releaseOwn(ctx context.Context, reason string) {
 		t.letGo()
 		t.sup.emit(endEvent(name, task.Ref(), agent.Report{}, end, task))
 		t.sup.taskChanged(task.ID)
-	case void(err):
+	case t.sup.void(task.Ref(), err):
 		t.hold(task)
 		t.take(task.Ref(), lostReason(err))
 		t.settleTaken(ctx)

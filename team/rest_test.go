@@ -268,6 +268,31 @@ func TestResultIsKeptUntilTheDiskTakesIt(t *testing.T) {
 	})
 }
 
+// A person who saves the file while an attempt ends must not make the member work the task again.
+func TestResultIsKeptWhileTheFileIsHalfWritten(t *testing.T) {
+	onStage(t, func(s *stage) {
+		var half atomic.Bool
+		half.Store(true)
+		s.board.fail = func(op string) error {
+			if half.Load() && op == "finish" {
+				return &board.InvalidError{Path: "task_1.json", Reason: "unexpected end of file"}
+			}
+			return nil
+		}
+		s.open()
+		s.spawn("alice")
+		s.drop(board.Task{ID: 1})
+		s.pass(8 * time.Second)
+		s.wantStatus(1, board.InProgress)
+		half.Store(false)
+		s.pass(10 * time.Second)
+		s.wantStatus(1, board.Completed)
+		if n := len(s.worker.seen()); n != 1 {
+			t.Errorf("worked %d times", n)
+		}
+	})
+}
+
 func TestUnwrittenEndIsNamedAtTheEnd(t *testing.T) {
 	onStage(t, func(s *stage) {
 		var full atomic.Bool
