@@ -93,7 +93,7 @@ func (b *book) common(messages []llm.Message) int {
 // write makes the book hold exactly messages.
 func (b *book) write(l *link, messages []llm.Message) {
 	n := b.common(messages)
-	b.messages = append(b.messages[:n:n], messages[n:]...)
+	b.messages = append(b.messages[:n], messages[n:]...)
 	b.texts, b.tokens = b.texts[:n], b.tokens[:n]
 	for _, m := range messages[n:] {
 		b.texts = append(b.texts, l.encode(m))
