@@ -95,9 +95,10 @@ func (r *run) finish(end ending) Report {
 	return *rep
 }
 
-// learn hands the actions of an achieved run to the Learner. That it fails is an event, not a failed run.
+// learn hands the actions of an achieved run to the Learner. That it fails is an event, not a failed run. A further round
+// of an attempt does not know what stood before its own actions, so it teaches nothing.
 func (r *run) learn() error {
-	if r.Learner == nil || !r.goal.Kind.Claims() {
+	if r.Learner == nil || !r.goal.Kind.Claims() || r.goal.Resumed {
 		return nil
 	}
 	learned, err := r.Learner.Achieved(r.goal.Fingerprint(), r.done)

@@ -41,7 +41,7 @@ type Goal struct {
 	Subject     string           // of a task; for other kinds the goal in words
 	Description string           // of a task
 	Verify      string           // command that must exit 0 before a completion claim is accepted
-	Resumed     bool             // a further round of the same attempt: nothing of its runbook is certain any more
+	Resumed     bool             // a further round of the same attempt: nothing of its runbook or of recipes is certain any more
 	Refused     int              // claims that were refused in earlier rounds of the attempt
 	Task        autonomy.TaskID  // 0 = none
 	Claim       autonomy.ClaimID // under which the task is held

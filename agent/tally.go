@@ -60,7 +60,7 @@ type tally struct {
 
 func newTally(g Goal, model bool) *tally {
 	return &tally{
-		goal: g, model: model, uncertain: g.Resumed, refused: g.Refused, repeats: map[repeat]int{},
+		goal: g, model: model, uncertain: g.Resumed, deviated: g.Resumed, refused: g.Refused, repeats: map[repeat]int{},
 		facts: action.Facts{Done: map[string]bool{}, Failures: map[string]int{}},
 	}
 }

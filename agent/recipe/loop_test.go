@@ -54,6 +54,12 @@ func (w *world) Complete(context.Context, llm.Request) (llm.Response, error) {
 // work runs the goal once with a model that would take two steps and claim.
 func work(t *testing.T, s *shelf, broken bool) (*world, agent.Report) {
 	t.Helper()
+	return round(t, s, broken, false)
+}
+
+// round is work, or a further round of an attempt.
+func round(t *testing.T, s *shelf, broken, resumed bool) (*world, agent.Report) {
+	t.Helper()
 	w := &world{broken: broken}
 	for i := range 2 {
 		w.replies = append(w.replies, llm.Message{Calls: []llm.ToolCall{
@@ -72,7 +78,7 @@ func work(t *testing.T, s *shelf, broken bool) (*world, agent.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, loop.Run(t.Context(), agent.Goal{Subject: "build", Text: "build", Verify: "make test"})
+	return w, loop.Run(t.Context(), agent.Goal{Subject: "build", Text: "build", Verify: "make test", Resumed: resumed})
 }
 
 func TestThirdRunAsksNoModelAndVerifies(t *testing.T) {
@@ -102,5 +108,21 @@ func TestFailedReplayAsksTheModelFromThere(t *testing.T) {
 	}
 	if len(w.ran) != 3 || w.ran[0] != `{"command":"step 0"}` {
 		t.Errorf("ran %v", w.ran)
+	}
+}
+
+// A further round goes on where the one before it ended: it is not the place to begin the recipe again, and what it does
+// is not how the goal is achieved from its beginning.
+func TestAFurtherRoundNeitherRepeatsNorTeaches(t *testing.T) {
+	s := &shelf{}
+	work(t, s, false)
+	work(t, s, false)
+	before := string(s.data)
+	w, rep := round(t, s, false, true)
+	if rep.Termination != agent.Achieved || w.requests != 3 {
+		t.Errorf("%d requests, %+v", w.requests, rep)
+	}
+	if string(s.data) != before {
+		t.Errorf("the round was counted:\n%s", s.data)
 	}
 }
