@@ -23,7 +23,7 @@ demo: build ## watch two teammates work down an example board
 	./bin/autonomy demo
 
 test: ## run all tests; needs only Go
-	CGO_ENABLED=0 $(GO) test ./...
+	CGO_ENABLED=0 $(GO) test -timeout 20m ./...
 
 check: fmt vet lint tidy arch race ## everything that must be green before a change goes in
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/action"
+	"github.com/autonomy-team/autonomy/agent/outcome"
 	"github.com/autonomy-team/autonomy/internal/app"
 	"github.com/autonomy-team/autonomy/internal/control"
 	"github.com/autonomy-team/autonomy/internal/slash"
@@ -52,7 +53,11 @@ func (w *runWriter) event(e app.RunEvent) {
 			reason = firstOf(reason, d.Judged.Reason)
 		}
 		if reason != "" {
-			w.line("  → %s%s", d.Verdict, dash(reason))
+			verdict := string(d.Verdict)
+			if d.Judged == nil && d.Verdict == outcome.Blocked { // of an action; whether the run ends is said at its end
+				verdict = "an action did not work"
+			}
+			w.line("  → %s%s", verdict, dash(reason))
 		}
 	case agent.ModelCall:
 		w.model(d)
