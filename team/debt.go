@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"slices"
 
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/board"
@@ -24,11 +25,18 @@ func (s *Supervisor) owe(d debt) {
 	s.emit(Event{Kind: EventError, Actor: d.member, Task: d.ref.ID, Claim: d.ref.Claim, Run: d.run, Reason: "write the board: " + d.err.Error()})
 }
 
-// pay tries all owed writes.
+// owes reports whether an end of a claim is owed: then nothing else may be written for it, least of all a release, which
+// would lose the result.
+func (s *Supervisor) owes(ref board.Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.debts, func(d debt) bool { return d.ref == ref && d.end != nil })
+}
+
+// pay tries all owed writes. Only the goroutine of Serve calls it.
 func (s *Supervisor) pay(ctx context.Context) {
 	s.mu.Lock()
-	debts := s.debts
-	s.debts = nil
+	debts := slices.Clone(s.debts) // they stay owed until they are paid
 	s.mu.Unlock()
 	var left []debt
 	for _, d := range debts {
@@ -48,7 +56,7 @@ func (s *Supervisor) pay(ctx context.Context) {
 		}
 	}
 	s.mu.Lock()
-	s.debts = append(s.debts, left...)
+	s.debts = append(left, s.debts[len(debts):]...)
 	s.mu.Unlock()
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/board"
 )
 
 // Sentinels for errors.Is.
@@ -108,7 +109,9 @@ func (e *StuckError) Error() string {
 type UnwrittenError struct {
 	Member autonomy.AgentName
 	Task   autonomy.TaskID
+	Claim  autonomy.ClaimID
 	Run    autonomy.RunID
+	End    board.End // nil = only that the attempt behind a lost claim has stopped
 	Err    error
 }
 

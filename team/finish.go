@@ -114,7 +114,7 @@ func (t *Teammate) settleTaken(ctx context.Context) {
 func (t *Teammate) releaseOwn(ctx context.Context, reason string) {
 	name := t.name()
 	task, ok := t.sup.cfg.Board.Own(name, t.sup.cfg.Instance)
-	if !ok {
+	if !ok || t.sup.owes(task.Ref()) {
 		return
 	}
 	wctx, cancel := writing(ctx)

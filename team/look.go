@@ -28,7 +28,7 @@ func (t *Teammate) look(ctx context.Context, offers []autonomy.TaskID) *errand {
 	t.settleTaken(ctx)
 	mail, err := t.wakingMail(ctx)
 	t.complain("read mail", err)
-	if task, ok := t.sup.cfg.Board.Own(t.name(), t.sup.cfg.Instance); ok {
+	if task, ok := t.sup.cfg.Board.Own(t.name(), t.sup.cfg.Instance); ok && !t.sup.owes(task.Ref()) {
 		return t.attemptOf(task) // mail joins its run
 	}
 	if mail != nil {

@@ -310,6 +310,12 @@ func TestUnwrittenEndIsNamedAtTheEnd(t *testing.T) {
 		if !is[*team.UnwrittenError](err) || !strings.Contains(err.Error(), "run run") {
 			t.Errorf("serve: %v", err)
 		}
+		owed := s.sup.Unwritten()
+		if len(owed) != 1 || owed[0].Run != "run" || owed[0].Claim == "" {
+			t.Errorf("owed: %+v, want the one end", owed)
+		} else if _, ok := owed[0].End.(board.Complete); !ok {
+			t.Errorf("owed: %T, want the completion", owed[0].End)
+		}
 		full.Store(false)
 		_, _ = s.board.Finish(s.ctx, s.board.task1Ref(), board.Release{})
 	})

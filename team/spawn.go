@@ -151,7 +151,10 @@ func (s *Supervisor) stopAll(base context.Context) error {
 	ctx, cancel := writing(base)
 	defer cancel()
 	s.pay(ctx)
-	errs := s.unpaid()
+	var errs []error
+	for _, owed := range s.Unwritten() {
+		errs = append(errs, owed)
+	}
 	if len(waiting) > 0 {
 		stuck := &StuckError{}
 		for _, t := range s.all() {

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/daemon"
 )
 
 func newDownCmd(s *Streams) *cobra.Command {
@@ -19,14 +22,24 @@ The roster stays: 'up' revives its members when there is work, 'up --resume' at 
 		Example: "  autonomy down\n  autonomy down --now",
 		Args:    words(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			daemon, err := s.daemon(cmd.Context())
+			client, err := s.daemon(cmd.Context())
 			var version *control.VersionError
 			if err != nil && !errors.As(err, &version) {
 				return err
 			}
-			defer daemon.Close()
-			if err := daemon.Down(cmd.Context(), control.Down{Now: now}); err != nil {
+			defer client.Close()
+			ws, err := s.workspace()
+			if err != nil {
 				return err
+			}
+			before := daemon.Unwritten(ws, s.Getenv)
+			if err := client.Down(cmd.Context(), control.Down{Now: now}); err != nil {
+				return err
+			}
+			for _, p := range daemon.Unwritten(ws, s.Getenv) {
+				if !slices.Contains(before, p) {
+					return fmt.Errorf("daemon stopped; %s: %s", p.File, p.Reason)
+				}
 			}
 			s.say("daemon stopped")
 			return nil

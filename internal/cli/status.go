@@ -11,6 +11,7 @@ import (
 
 	"github.com/autonomy-team/autonomy/internal/app"
 	"github.com/autonomy-team/autonomy/internal/control"
+	"github.com/autonomy-team/autonomy/internal/daemon"
 	"github.com/autonomy-team/autonomy/internal/slash"
 	"github.com/autonomy-team/autonomy/internal/visible"
 )
@@ -42,10 +43,10 @@ func newStatusCmd(s *Streams) *cobra.Command {
 
 // status asks the daemon; without one the answer, with PID 0, is what the files say.
 func (s *Streams) status(ctx context.Context) (control.Status, error) {
-	daemon, err := s.daemon(ctx)
+	client, err := s.daemon(ctx)
 	if err == nil {
-		defer daemon.Close()
-		return daemon.Status(ctx)
+		defer client.Close()
+		return client.Status(ctx)
 	}
 	if !errors.Is(err, control.ErrNotRunning) {
 		return control.Status{}, err
@@ -60,7 +61,8 @@ func (s *Streams) status(ctx context.Context) (control.Status, error) {
 	}
 	st := control.Status{
 		Version: control.Version(), Workspace: a.Workspace().Root, Team: team.Name, Trust: team.Trust,
-		Tasks: map[string]int{}, Members: team.Members, Problems: []control.Problem{},
+		Tasks: map[string]int{}, Members: team.Members,
+		Problems: append([]control.Problem{}, daemon.Unwritten(a.Workspace(), s.Getenv)...),
 	}
 	app.CountTasks(&st, b.List())
 	return st, nil

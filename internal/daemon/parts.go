@@ -96,7 +96,7 @@ func (d *daemon) problem(p control.Problem) {
 func (d *daemon) problems() []control.Problem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append([]control.Problem(nil), d.faults...)
+	return append(Unwritten(d.opts.Workspace, d.opts.Getenv), d.faults...)
 }
 
 // spawnAll starts the members of the command line. One that can't be started is a fault, not the end of the others.

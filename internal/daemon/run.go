@@ -108,7 +108,7 @@ func (d *daemon) serve(ctx context.Context, starter *control.Announcer) (int, er
 	d.drain()
 	stopSide()
 	others.Wait()
-	code, err := d.verdict(err, context.Cause(ctx))
+	code, err := d.verdict(errors.Join(err, d.saveUnwritten()), context.Cause(ctx))
 	d.log.Info().Int("exit", code).AnErr("reason", err).Msg("down")
 	return code, errors.Join(err, d.close())
 }
@@ -124,9 +124,12 @@ func (d *daemon) drain() {
 func (d *daemon) verdict(err, cause error) (int, error) {
 	var idle *team.IdleError
 	var displaced *DisplacedError
+	var owed *team.UnwrittenError
 	switch {
 	case errors.As(cause, &displaced):
 		return ExitFailed, errors.Join(err, displaced)
+	case errors.As(err, &owed):
+		return ExitFailed, err
 	case errors.As(err, &idle) && idle.Done():
 		return ExitOK, nil
 	case errors.As(err, &idle):
