@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -92,11 +93,7 @@ func (x execution) told() string {
 		if o.Status != action.OK {
 			word = "Tried"
 		}
-		line := fmt.Sprintf("%s: %s, %s", word, describe(a), how)
-		if out := tail(o.Output, tailLines); out != "" {
-			line += "\n" + out
-		}
-		lines = append(lines, line)
+		lines = append(lines, fmt.Sprintf("%s: %s, %s", word, escape(describe(a)), how)+outputBlock(o.Output))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -118,18 +115,18 @@ func describe(a action.Action) string {
 	return what
 }
 
-// resultText is an observation as the result of the model's call. Exit status and the place of a long output are in the
+// resultText is an observation as the result of the model's call, what the tool returned between marks. Exit status and the place of a long output are in the
 // output already: tools say them.
 func resultText(o action.Observation) string {
 	var b strings.Builder
 	switch o.Status {
 	case action.OK:
+		b.WriteString(fenced(o.Output, rand.Text))
 	case action.Failed:
-		b.WriteString("error: ")
-	default:
-		b.WriteString("error (" + string(o.Status) + "): ")
+		b.WriteString("error: " + fenced(o.Output, rand.Text))
+	default: // nothing ran: the words are ours
+		b.WriteString("error (" + string(o.Status) + "): " + o.Output)
 	}
-	b.WriteString(o.Output)
 	if o.Status == action.OK && o.Verified != nil && !*o.Verified {
 		fmt.Fprintf(&b, "\n[not verified: %s]", o.Check)
 	}

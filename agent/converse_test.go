@@ -73,7 +73,7 @@ func TestChosenRecipeSupersedesTheReply(t *testing.T) {
 	for _, m := range b.model.requests[1].Messages[4:] {
 		tellings = append(tellings, string(m.Role)+": "+m.Content)
 	}
-	want := "assistant: I would|tool: not run: superseded|tool: not run: superseded|user: Already done: write, ok\nwritten"
+	want := "assistant: I would|tool: not run: superseded|tool: not run: superseded|user: Already done: write, ok\n<output>\nwritten\n</output>"
 	if got := strings.Join(tellings, "|"); got != want {
 		t.Errorf("the model reads\n%s, want\n%s", got, want)
 	}

@@ -35,6 +35,9 @@ func ClaimedText(id autonomy.TaskID, subject, description, note string) string {
 	return b.String()
 }
 
+// NoteText is a note of the program to a member in which names or errors of others may be quoted.
+func NoteText(s string) string { return escape(s) }
+
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

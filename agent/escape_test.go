@@ -34,6 +34,9 @@ func FuzzBoundaries(f *testing.F) {
 		if !ok || !end || strings.ContainsAny(body, "<>") {
 			t.Fatalf("task %q", task)
 		}
+		if note := agent.NoteText(s); strings.ContainsAny(note, "<>") {
+			t.Fatalf("note %q", note)
+		}
 		tr, err := agent.NewTranscript(alice, nil)
 		if err != nil {
 			t.Fatal(err)

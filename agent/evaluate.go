@@ -127,12 +127,9 @@ func claimSummary(a action.Action, text string) string {
 
 // refusal is what the model is told of a claim that was not accepted.
 func refusal(o outcome.Outcome) string {
-	text := "Your claim that the goal is reached was not accepted: " + o.Reason
+	text := "Your claim that the goal is reached was not accepted: " + escape(o.Reason)
 	if o.Exit != nil {
 		text += fmt.Sprintf("\n[exit %d]", *o.Exit)
 	}
-	if o.Output != "" {
-		text += "\n" + tail(o.Output, tailLines)
-	}
-	return text + "\nGo on until it is, or call idle and say why you can't."
+	return text + outputBlock(o.Output) + "\nGo on until it is, or call idle and say why you can't."
 }

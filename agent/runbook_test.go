@@ -110,7 +110,7 @@ func TestFailedStepGoesToTheModel(t *testing.T) {
 	for _, m := range first {
 		text += m.Content + "\n"
 	}
-	for _, want := range []string{"Already done: step 1 (`bash`), exit 0", "Tried: step 2 (`break`), exit 1\nboom", "- step 3: bash"} {
+	for _, want := range []string{"Already done: step 1 (`bash`), exit 0", "Tried: step 2 (`break`), exit 1\n<output>\nboom", "- step 3: bash"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the model is not told %q:\n%s", want, text)
 		}

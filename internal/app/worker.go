@@ -68,7 +68,7 @@ func (w *Workshop) open(job team.Job) (*shift, error) {
 		return nil, err
 	}
 	for _, note := range job.Notes {
-		if err := s.script.User(note); err != nil {
+		if err := s.script.User(agent.NoteText(note)); err != nil {
 			return nil, fmt.Errorf("note in the transcript of %s: %w", job.Member.Name, err)
 		}
 	}
