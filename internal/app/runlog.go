@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/autonomy-team/autonomy"
@@ -26,6 +27,10 @@ func (a *App) beginRun(listen func(agent.Event)) (*runLog, error) {
 	}
 	id := autonomy.RunID(ulid.New())
 	log, err := eventlog.Create(eventlog.Config{Path: a.ws.Run(string(id)), Now: a.opts.Now, Mask: a.mask})
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		// Without the run's own name, so that the same trouble reads the same.
+		return nil, fmt.Errorf("begin a run log in %s: %s: %w", a.ws.Runs(), file.Op, file.Err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("begin a run log: %w", err)
 	}

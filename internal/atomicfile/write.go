@@ -28,11 +28,11 @@ func Stage(fsys FS, path string, data []byte, perm fs.FileMode) (*Staged, error)
 	temp := temporaryName(path)
 	f, err := fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, perm)
 	if err != nil {
-		return nil, fmt.Errorf("stage %s: %w", path, err)
+		return nil, fmt.Errorf("stage %s: %w", path, nameless(err))
 	}
 	if err := fill(f, data); err != nil {
 		_ = fsys.Remove(temp)
-		return nil, fmt.Errorf("stage %s: %w", path, err)
+		return nil, fmt.Errorf("stage %s: %w", path, nameless(err))
 	}
 	return &Staged{fsys: fsys, temp: temp, path: path}, nil
 }
@@ -61,7 +61,7 @@ func (s *Staged) Commit() error {
 	}
 	if err := s.fsys.Rename(s.temp, s.path); err != nil {
 		_ = s.fsys.Remove(s.temp)
-		return fmt.Errorf("replace %s: %w", s.path, err)
+		return fmt.Errorf("replace %s: %w", s.path, nameless(err))
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (s *Staged) CommitNew() error {
 		}
 	}
 	_ = s.fsys.Remove(s.temp)
-	return fmt.Errorf("create %s: %w", s.path, err)
+	return fmt.Errorf("create %s: %w", s.path, nameless(err))
 }
 
 func (s *Staged) renameNew() error {
@@ -104,7 +104,10 @@ func (s *Staged) Discard() error {
 		return nil
 	}
 	s.done = true
-	return s.fsys.Remove(s.temp)
+	if err := s.fsys.Remove(s.temp); err != nil {
+		return fmt.Errorf("discard what was staged for %s: %w", s.path, nameless(err))
+	}
+	return nil
 }
 
 // end marks the staged file as used up.
@@ -143,6 +146,20 @@ func SyncDir(fsys FS, dir string) error {
 		return fmt.Errorf("sync folder %s: %w", dir, err)
 	}
 	return nil
+}
+
+// nameless is an error of the disk without the name of the temporary: that says nothing to anybody, and is another one
+// each time, so that the same trouble would never read the same.
+func nameless(err error) error {
+	var one *fs.PathError
+	var two *os.LinkError
+	switch {
+	case errors.As(err, &one):
+		return fmt.Errorf("%s: %w", one.Op, one.Err)
+	case errors.As(err, &two):
+		return fmt.Errorf("%s: %w", two.Op, two.Err)
+	}
+	return err
 }
 
 // tolerate forgives a sync that the file system does not have. Every other failure stands.

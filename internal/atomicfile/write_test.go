@@ -211,3 +211,37 @@ func BenchmarkReplace(b *testing.B) {
 		}
 	}
 }
+
+// Errors that repeat are folded by their text.
+func TestSameTroubleReadsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f.json")
+	for name, write := range map[string]func(fsys atomicfile.FS) error{
+		"replace": func(fsys atomicfile.FS) error { return atomicfile.Replace(fsys, path, []byte("x"), 0o600) },
+		"create": func(fsys atomicfile.FS) error {
+			s, err := atomicfile.Stage(fsys, filepath.Join(dir, "new"), []byte("x"), 0o600)
+			if err == nil {
+				err = s.CommitNew()
+				_ = os.Remove(filepath.Join(dir, "new"))
+			}
+			return err
+		},
+		"discard": func(fsys atomicfile.FS) error {
+			s, err := atomicfile.Stage(fsys, path, []byte("x"), 0o600)
+			if err == nil {
+				err = s.Discard()
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faultfs.Each(t, func(fsys *faultfs.FS) error {
+				err := write(fsys)
+				if err != nil && (strings.Contains(err.Error(), ".tmp") || !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ENOSPC)) {
+					t.Errorf("error %v", err)
+				}
+				return err
+			})
+		})
+	}
+}
