@@ -60,7 +60,7 @@ func (w *walk) close() error {
 	}
 	r := w.run
 	if w.x.path.Source != action.FromModel {
-		return r.tell(w.x.told())
+		return r.tell(w.x.told(r.Mask))
 	}
 	results := make([]Result, len(w.x.observations))
 	for i, o := range w.x.observations {
@@ -81,7 +81,7 @@ func (w *walk) close() error {
 }
 
 // told is what the model reads of actions that it did not propose.
-func (x execution) told() string {
+func (x execution) told(mask func(string) string) string {
 	var lines []string
 	for i, o := range x.observations {
 		a := x.path.Actions[i]
@@ -93,7 +93,7 @@ func (x execution) told() string {
 		if o.Status != action.OK {
 			word = "Tried"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s, %s", word, escape(describe(a)), how)+outputBlock(o.Output))
+		lines = append(lines, fmt.Sprintf("%s: %s, %s", word, escape(mask(describe(a))), how)+outputBlock(o.Output))
 	}
 	return strings.Join(lines, "\n")
 }

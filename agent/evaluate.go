@@ -25,7 +25,7 @@ func (r *run) remember(source action.Source, a action.Action, o action.Observati
 		}
 		r.report.Failure = &Failure{Step: name, Exit: o.Exit, Tail: tail(o.Output, tailLines)}
 	}
-	line := fmt.Sprintf("%s: %s", describe(a), o.Status)
+	line := fmt.Sprintf("%s: %s", r.Mask(describe(a)), o.Status)
 	if o.Exit != nil {
 		line += fmt.Sprintf(", exit %d", *o.Exit)
 	}
@@ -87,7 +87,7 @@ func (r *run) judge(ctx context.Context, x execution) (*outcome.Outcome, error) 
 	}
 	summary := claimSummary(*x.claim, x.path.Text)
 	o, err := r.Evaluator.Evaluate(ctx, outcome.Claim{
-		Subject: r.goal.Subject, Description: r.goal.Description, Verify: r.goal.Verify, Text: summary,
+		Subject: r.Mask(r.goal.Subject), Description: r.Mask(r.goal.Description), Verify: r.goal.Verify, Text: summary,
 		Trail: r.trail, Runbook: x.path.Source == action.FromRunbook, Judge: r.goal.Judge, Model: r.judgeModel(),
 	})
 	if cause := context.Cause(ctx); err == nil && cause != nil && o.Verdict != outcome.Achieved {

@@ -35,6 +35,7 @@ type Config struct {
 	Budget     Budget        // nil = a Purse of ScopeRun with its default
 	WallTime   time.Duration // 0 = DefaultWallTime, negative = unbounded
 	OnDelta    func(llm.Delta)
+	Mask       func(string) string // over every text that is told to the model or a judge; nil = as it is
 	// Stop is closed to end the run at its next safe point, before a turn, as cancelled. nil = only the context ends it.
 	Stop <-chan struct{}
 
@@ -70,6 +71,9 @@ func New(cfg Config) (*Loop, error) {
 	}
 	if cfg.Beam == 0 {
 		cfg.Beam = action.Beam
+	}
+	if cfg.Mask == nil {
+		cfg.Mask = func(s string) string { return s }
 	}
 	if cfg.WallTime == 0 {
 		cfg.WallTime = DefaultWallTime
@@ -251,7 +255,7 @@ func (r *run) entered() error {
 
 // tell adds a user message to the transcript.
 func (r *run) tell(text string) error {
-	if err := r.Transcript.User(text); err != nil {
+	if err := r.Transcript.User(r.Mask(text)); err != nil {
 		return &logError{err}
 	}
 	return nil

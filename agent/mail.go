@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -24,6 +25,10 @@ func (r *run) receive(ctx context.Context) error {
 }
 
 func (r *run) deliver(d Delivery) error {
+	d.Letters = slices.Clone(d.Letters)
+	for i, l := range d.Letters {
+		d.Letters[i].From, d.Letters[i].Content = r.Mask(l.From), r.Mask(l.Content)
+	}
 	ids, err := r.Transcript.Deliver(d)
 	var unacknowledged *AckError
 	if err != nil && !errors.As(err, &unacknowledged) {

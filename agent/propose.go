@@ -79,7 +79,7 @@ func (r *run) brief(s State) error {
 		if b, ok := source.(Briefer); ok {
 			if text := b.Brief(s); text != "" {
 				r.briefed = true
-				return r.tell(escape(text)) // it quotes the task
+				return r.tell(escape(r.Mask(text))) // it quotes the task
 			}
 		}
 	}

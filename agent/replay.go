@@ -83,6 +83,7 @@ func (p *player) run(s RunStarted) *run {
 	r := &run{Config: Config{
 		Run: p.log[0].Run, Actor: p.log[0].Actor, Executor: p, Evaluator: p, Recorder: p, Proposers: []Proposer{p},
 		Beam: max(s.Beam, 1), WallTime: -1, Transcript: transcript,
+		Mask: func(s string) string { return s },
 	}, goal: g}
 	r.again = true
 	r.tally = newTally(g, s.HasModel)

@@ -113,8 +113,8 @@ func (a *App) goalConfig(ctx context.Context, o GoalOptions, log *runLog, regist
 		return agent.Config{}, err
 	}
 	return agent.Config{
-		WallTime: set.Budget.RunTime,
-		Run:      log.id, Executor: gate, Evaluator: outcome.Evaluator{Verify: verifier(gate, o.Verify)}, Recorder: log,
+		WallTime: set.Budget.RunTime, Mask: a.redact.String,
+		Run: log.id, Executor: gate, Evaluator: outcome.Evaluator{Verify: verifier(gate, o.Verify)}, Recorder: log,
 		Transcript: script, Proposers: []agent.Proposer{engine}, Learner: engine, Budget: purse, OnDelta: o.Delta,
 	}, nil
 }

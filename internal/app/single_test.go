@@ -145,3 +145,23 @@ func TestVerifyNeedsTrust(t *testing.T) {
 		t.Errorf("untrusted: %v", err)
 	}
 }
+
+// A key that a person pastes into a goal is in no request, neither to the model nor to the judge.
+func TestNoKeyReachesAPrompt(t *testing.T) {
+	p := newPlace(t)
+	server := withModel(t, p, script.Text("done"), script.Text(`{"verdict":"achieved","reason":"seen"}`))
+	p.env["OPENAI_API_KEY"] = "feather/of+openai.key"
+	p.open(t, p.opts.UserDir) // the keys are read at the start
+	report, err := p.RunGoal(t.Context(), GoalOptions{Goal: "try feather/of+openai.key and ghp_canarycanarycanarycanary0002"})
+	if err != nil || report.Termination != agent.Achieved {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if server.Count() != 2 {
+		t.Fatalf("%d requests", server.Count())
+	}
+	for i, r := range server.Requests() {
+		if strings.Contains(string(r.Body), "feather") || strings.Contains(string(r.Body), "ghp_canary") {
+			t.Errorf("request %d: %s", i+1, r.Body)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (w *Workshop) open(job team.Job) (*shift, error) {
 		return nil, err
 	}
 	for _, note := range job.Notes {
-		if err := s.script.User(agent.NoteText(note)); err != nil {
+		if err := s.script.User(agent.NoteText(w.app.redact.String(note))); err != nil {
 			return nil, fmt.Errorf("note in the transcript of %s: %w", job.Member.Name, err)
 		}
 	}
@@ -140,8 +140,8 @@ func (s *shift) config(ctx context.Context) (agent.Config, error) {
 		return agent.Config{}, err
 	}
 	cfg := agent.Config{
-		WallTime: s.shop.set.Budget.RunTime,
-		Run:      s.log.id, Actor: m.Name, Transcript: s.script, Recorder: s.log, Executor: gate, Stop: s.job.Stop,
+		WallTime: s.shop.set.Budget.RunTime, Mask: s.shop.app.redact.String,
+		Run: s.log.id, Actor: m.Name, Transcript: s.script, Recorder: s.log, Executor: gate, Stop: s.job.Stop,
 		About: agent.About{
 			Interface: "team", Mode: s.shop.modeOf(m), Provider: m.Provider, Model: m.Model, Sandbox: sandboxLevel,
 		},
@@ -208,7 +208,8 @@ func (s *shift) goal(ctx context.Context) agent.Goal {
 		if t.Claim != nil {
 			g.Claim = t.Claim.ID
 		}
-		g.Text = agent.ClaimedText(t.ID, t.Subject, t.Description, s.shop.app.before(*t))
+		mask := s.shop.app.redact.String // before anything is escaped, or a secret might not be known any more
+		g.Text = agent.ClaimedText(t.ID, mask(t.Subject), mask(t.Description), mask(s.shop.app.before(*t)))
 	case team.MailJob:
 		g.Kind = agent.KindMail
 		g.Mail = &agent.Delivery{Letters: letters(s.job.Mail)}

@@ -149,7 +149,7 @@ func (w *Workshop) head(spec team.Spec) agent.Head {
 	if r, err := w.app.roleOf(spec.Role); err == nil { // one that can't be read has failed the spawn
 		prompt.Charge = r.charge
 	}
-	head := agent.Head{Identity: &id, System: prompt.System()}
+	head := agent.Head{Identity: &id, System: w.app.redact.String(prompt.System())}
 	if spec.HasModel() {
 		if tools, err := w.offered(spec); err == nil { // a job that follows meets the same error and says it
 			head.Tools = tools
