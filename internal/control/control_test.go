@@ -79,6 +79,21 @@ func (f *fakeService) Events(_ context.Context, after int64, yield func(Event) e
 	return Errorf(CodeStopping, "the daemon is going down")
 }
 
+// workspace makes one whose path leaves room for a socket, however long the path of the temporary folder is.
+func workspace(t *testing.T) config.Workspace {
+	t.Helper()
+	root, err := os.MkdirTemp("/tmp", "control")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	ws, err := config.At(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
 // world is a workspace with a served socket.
 type world struct {
 	ws      config.Workspace
@@ -88,10 +103,7 @@ type world struct {
 
 func serve(t *testing.T, change func(*HandlerConfig)) *world {
 	t.Helper()
-	ws, err := config.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := workspace(t)
 	if err := os.MkdirAll(ws.Team(), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -181,10 +193,7 @@ func TestEventsStreamFromSeqAndEndWithTheError(t *testing.T) {
 }
 
 func TestDialWithoutDaemon(t *testing.T) {
-	ws, err := config.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := workspace(t)
 	if _, err := Dial(t.Context(), ws); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("no folder: %v, want ErrNotRunning", err)
 	}

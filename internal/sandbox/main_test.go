@@ -52,7 +52,8 @@ func testConfig() Config {
 
 func script(t *testing.T, text string) Order {
 	t.Helper()
-	return Order{Script: text, Dir: t.TempDir(), Env: Environ(os.Environ())}
+	// A locale that is not installed makes bash talk.
+	return Order{Script: text, Dir: t.TempDir(), Env: Environ(os.Environ(), "LC_ALL=C")}
 }
 
 // run runs the order and returns what it wrote.
