@@ -100,7 +100,7 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
+	root, err := filepath.EvalSymlinks(shortDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,21 @@ func newSite(t *testing.T) *site {
 	}
 	s.trust()
 	return s
+}
+
+// shortDir makes a folder whose path leaves room for a socket, however long the path of the temporary folder is.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "daemon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // drop puts a task file in place, whole.

@@ -17,7 +17,7 @@ import (
 
 func emptyWorkspace(t *testing.T) config.Workspace {
 	t.Helper()
-	ws, err := config.At(t.TempDir())
+	ws, err := config.At(shortDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
