@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,8 +14,7 @@ import (
 // serving is the state of one Serve. Only its goroutine touches it.
 type serving struct {
 	*Supervisor
-	recheck   *time.Timer // for what Changes.Next announced
-	complaint map[string]string
+	recheck *time.Timer // for what Changes.Next announced
 }
 
 // Serve runs the team until ctx ends or, with ExitWhenIdle, until nothing is left to do. First it undoes the claims of
@@ -26,7 +26,7 @@ type serving struct {
 func (s *Supervisor) Serve(ctx context.Context) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	v := &serving{Supervisor: s, recheck: time.NewTimer(time.Hour), complaint: map[string]string{}}
+	v := &serving{Supervisor: s, recheck: time.NewTimer(time.Hour)}
 	defer v.recheck.Stop()
 	v.recheck.Stop()
 
@@ -171,12 +171,32 @@ func (v *serving) complain(doing string, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		text = doing + ": " + err.Error()
 	}
-	if v.complaint[doing] != text {
-		v.complaint[doing] = text
-		if text != "" {
-			v.emit(Event{Kind: EventError, Reason: text})
+	v.mu.Lock()
+	known := v.trouble[doing] == text
+	if text == "" {
+		delete(v.trouble, doing)
+	} else {
+		v.trouble[doing] = text
+	}
+	v.mu.Unlock()
+	if !known && text != "" {
+		v.emit(Event{Kind: EventError, Reason: text})
+	}
+}
+
+// Troubles is what keeps the supervisor and its idle members from their work now, each once, such as a board that an
+// outsider has locked.
+func (s *Supervisor) Troubles() []string {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.trouble))
+	s.mu.Unlock()
+	for _, t := range s.all() {
+		if st := t.snapshot(); st.Phase == Idle && st.Reason != "" {
+			all = append(all, st.Reason)
 		}
 	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // dispatch wakes one idle member for each task that became ready: the one that waits longest among those who may take

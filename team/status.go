@@ -20,7 +20,7 @@ type Status struct {
 	Since        time.Time        `json:"since"`                 // when the phase began
 	LastActivity time.Time        `json:"last_activity"`
 	Tokens       int              `json:"tokens"`              // prompt and completion since the daemon started
-	Reason       string           `json:"reason,omitempty"`    // of a back-off, a stop or a failure
+	Reason       string           `json:"reason,omitempty"`    // of a back-off, a stop or a failure; what an idle member can't do
 	Until        time.Time        `json:"until,omitzero"`      // of a back-off that ends by itself
 	Endless      bool             `json:"endless,omitempty"`   // a back-off until a person acts
 	IdleLeft     time.Duration    `json:"idle_left,omitempty"` // nanoseconds until an idle member shuts down

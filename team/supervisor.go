@@ -32,7 +32,8 @@ type Supervisor struct {
 	pending pending
 	orphans map[board.Ref]orphan
 	debts   []debt
-	closing bool // nobody is started any more
+	trouble map[string]string // by what it keeps the supervisor from doing: the last error told
+	closing bool              // nobody is started any more
 }
 
 // orphan is a lost claim whose holder was not known yet when the loss was told.
@@ -50,7 +51,7 @@ func New(cfg Config) (*Supervisor, error) {
 	s := &Supervisor{
 		cfg:     cfg,
 		kick:    make(chan struct{}, 1),
-		members: map[autonomy.AgentName]*Teammate{},
+		members: map[autonomy.AgentName]*Teammate{}, trouble: map[string]string{},
 		orphans: map[board.Ref]orphan{},
 	}
 	s.peers.Store(&[]board.Claimant{})

@@ -277,13 +277,20 @@ func (t *Teammate) note(text string) {
 	t.notes = append(t.notes, text)
 }
 
-// complain tells the log that doing something failed, once until the error changes or is gone (nil).
+// complain tells the log that doing something failed, once until the error changes or is gone (nil). The record of an
+// idle member has it as the reason meanwhile.
 func (t *Teammate) complain(doing string, err error) {
 	text := ""
 	if err != nil {
 		text = doing + ": " + err.Error()
 	}
-	if t.complaints[doing] == text {
+	was := t.complaints[doing]
+	t.update(func(st *Status) {
+		if st.Phase == Idle && (text != "" || st.Reason == was) {
+			st.Reason = text
+		}
+	})
+	if was == text {
 		return
 	}
 	if t.complaints == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/internal/app"
@@ -42,8 +43,10 @@ func classifyCause(err error) (code int, hint string) {
 		return ExitUsage, "or give the folder with -C DIR"
 	case errors.As(err, &roster):
 		return ExitUsage, "correct the file, or move it away: the roster then starts empty"
-	case errors.As(err, &name), errors.Is(err, board.ErrInput):
+	case errors.As(err, &name):
 		return ExitUsage, ""
+	case errors.Is(err, board.ErrInput):
+		return ExitUsage, inputHint(err)
 	case errors.Is(err, control.ErrNotRunning):
 		return ExitNoDaemon, "start it with 'autonomy up'"
 	case errors.As(err, &version):
@@ -66,6 +69,31 @@ func classifyCause(err error) (code int, hint string) {
 		return ExitFailed, ""
 	}
 	return ExitFailed, boardHint(err)
+}
+
+// inputHint names the flag by which a refused value came. The reason begins with the field's name.
+func inputHint(err error) string {
+	var invalid *board.InvalidError
+	if !errors.As(err, &invalid) {
+		return ""
+	}
+	switch field, _, _ := strings.Cut(invalid.Reason, " "); field {
+	case "subject":
+		return "one line is enough for a subject; what it does not hold is for --description"
+	case "metadata":
+		return `--metadata takes a JSON object such as '{"ticket": 7}'`
+	case "activeForm":
+		return "give another --active-form"
+	case "blockedBy":
+		return "give other numbers with --blocked-by"
+	case "steps":
+		return "give another --step"
+	case "owner":
+		return "give another name with --assign"
+	case "description", "priority", "role", "requires", "verify", "worktree":
+		return "give another --" + field
+	}
+	return ""
 }
 
 // boardHint advises on what the board and the mailboxes refuse.

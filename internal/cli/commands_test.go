@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 func TestWhatAScriptReadsHasJSON(t *testing.T) {
 	prose := map[string]bool{
 		"autonomy": true, "autonomy init": true, "autonomy demo": true, "autonomy up": true, "autonomy down": true,
-		"autonomy chat": true, "autonomy task graph": true, "autonomy team stop": true, "autonomy team rm": true,
+		"autonomy chat": true, "autonomy team stop": true, "autonomy team rm": true,
 		"autonomy runs export": true, "autonomy keys set": true, "autonomy keys rm": true, "autonomy model use": true,
 		"autonomy model setup": true,
 	}
@@ -57,7 +58,10 @@ func TestWhatAScriptReadsHasJSON(t *testing.T) {
 }
 
 func TestUnknownWordsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"frobnicate"}, {"task", "lst"}, {"team", "list", "now"}, {"up", "--frob"}, {"task", "show"}} {
+	for _, args := range [][]string{{"frobnicate"}, {"task", "lst"}, {"team", "list", "now"}, {"up", "--frob"}, {"task", "show"},
+		{"completion", "nosuch"}, {"completion", "bash", "extra"}, {"-C", "/not/there", "task", "list"}, {"-C", os.DevNull, "status"},
+		{"task", "graph", "--dot", "--json"},
+	} {
 		var out, err bytes.Buffer
 		code := Main(t.Context(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &err, Dir: t.TempDir()})
 		if code != ExitUsage || err.Len() == 0 || out.Len() > 0 {

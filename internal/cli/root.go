@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,17 +97,43 @@ tasks that spell out their steps.`,
 	root.SetHelpCommandGroupID("besides")
 	root.SetCompletionCommandGroupID("besides")
 	addCommands(root, s)
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		group(cmd)
+		cmd.Example = "  autonomy completion bash > /etc/bash_completion.d/autonomy"
+		for _, shell := range cmd.Commands() {
+			shell.Args, shell.Example = words(0, 0), "  "+shell.CommandPath()
+		}
+	}
 	return root
 }
 
-// enter makes the directory of -C absolute, so that later steps do not depend on the process's own.
+// enter makes the directory of -C absolute, so that later steps do not depend on the process's own. Nothing is begun in
+// a directory that is not there.
 func (s *Streams) enter() error {
 	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
 		return fmt.Errorf("resolve directory %s: %w", s.Dir, err)
 	}
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return usage("work in %s: %w", dir, cause(err))
+	case !info.IsDir():
+		return usage("work in %s: not a folder", dir)
+	}
 	s.Dir = dir
 	return nil
+}
+
+// cause is an error of the file system without the call and the path, which the caller names.
+func cause(err error) error {
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return file.Err
+	}
+	return err
 }
 
 // group makes a command that only has subcommands: alone it shows its help, with an unknown word it says so.

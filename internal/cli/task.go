@@ -133,10 +133,11 @@ func newTaskExplainCmd(s *Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			live := s.live(cmd.Context())
 			if asJSON {
-				return s.json(explanationView(why))
+				return s.json(explanationView(why, live))
 			}
-			explain(s.Out, why)
+			explain(s.Out, why, live)
 			return nil
 		},
 	}
@@ -145,7 +146,7 @@ func newTaskExplainCmd(s *Streams) *cobra.Command {
 }
 
 func newTaskGraphCmd(s *Streams) *cobra.Command {
-	var dot bool
+	var dot, asJSON bool
 	cmd := &cobra.Command{
 		Use:     "graph",
 		Short:   "Show which task waits for which",
@@ -156,14 +157,20 @@ func newTaskGraphCmd(s *Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if dot {
+			switch {
+			case dot && asJSON:
+				return usage("--dot and --json exclude each other")
+			case asJSON:
+				return s.json(graphOf(b.List()))
+			case dot:
 				slash.DOT(s.Out, b.List())
-				return nil
+			default:
+				slash.Graph(s.Out, b.List())
 			}
-			slash.Graph(s.Out, b.List())
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&dot, "dot", false, "print Graphviz DOT")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print nodes and edges as JSON")
 	return cmd
 }

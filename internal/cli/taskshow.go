@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -181,21 +182,43 @@ type explainedBlocker struct {
 type explainedClaimant struct {
 	Name     autonomy.AgentName `json:"name"`
 	Eligible bool               `json:"eligible"`
+	Live     bool               `json:"live"` // it runs now, so that it will look
 	Reason   string             `json:"reason,omitempty"`
 }
 
-func explanationView(why board.Explanation) explanation {
+func explanationView(why board.Explanation, live map[autonomy.AgentName]bool) explanation {
 	x := explanation{Task: view(why.Entry), Blockers: []explainedBlocker{}, Members: []explainedClaimant{}, Nobody: why.Nobody}
 	for _, b := range why.Blockers {
 		x.Blockers = append(x.Blockers, explainedBlocker(b))
 	}
 	for _, m := range why.Members {
-		x.Members = append(x.Members, explainedClaimant{Name: m.Name, Eligible: m.OK, Reason: m.Reason})
+		x.Members = append(x.Members, explainedClaimant{Name: m.Name, Eligible: m.OK, Live: live[m.Name], Reason: m.Reason})
 	}
 	return x
 }
 
-func explain(w io.Writer, why board.Explanation) {
+// live is who runs now, as far as a daemon can be asked.
+func (s *Streams) live(ctx context.Context) map[autonomy.AgentName]bool {
+	client, err := s.daemon(ctx)
+	if err != nil {
+		return nil
+	}
+	defer client.Close()
+	team, err := client.Team(ctx)
+	if err != nil {
+		return nil
+	}
+	live := map[autonomy.AgentName]bool{}
+	for _, m := range team.Members {
+		switch m.State {
+		case "starting", "idle", "working", "waiting_approval", "backoff":
+			live[autonomy.AgentName(m.Name)] = true
+		}
+	}
+	return live
+}
+
+func explain(w io.Writer, why board.Explanation, live map[autonomy.AgentName]bool) {
 	e := why.Entry
 	fmt.Fprintf(w, "#%d: %s\n", e.ID, visible.Line(e.Task.Subject))
 	switch {
@@ -219,8 +242,12 @@ func explain(w io.Writer, why board.Explanation) {
 		return // nobody is to take it
 	}
 	for _, m := range why.Members {
-		if m.OK {
+		switch {
+		case m.OK && live[m.Name]:
 			fmt.Fprintf(w, "  %s may take it\n", visible.Line(string(m.Name)))
+			continue
+		case m.OK:
+			fmt.Fprintf(w, "  %s may take it once it runs\n", visible.Line(string(m.Name)))
 			continue
 		}
 		fmt.Fprintf(w, "  %s may not: %s\n", visible.Line(string(m.Name)), visible.Line(m.Reason))

@@ -89,6 +89,43 @@ type failureView struct {
 	At      time.Time `json:"at,omitzero"`
 }
 
+// graphView is what `task graph --json` prints. An edge leads from a task to one that waits for it; From need not be a
+// node: a blocker may be archived or missing.
+type graphView struct {
+	Nodes []graphNode `json:"nodes"`
+	Edges []graphEdge `json:"edges"`
+}
+
+type graphNode struct {
+	ID      autonomy.TaskID    `json:"id"`
+	Subject string             `json:"subject"`
+	Status  board.Status       `json:"status"`
+	Owner   autonomy.AgentName `json:"owner"`
+	Valid   bool               `json:"valid"`
+	Ready   bool               `json:"ready"`
+	Kind    board.Kind         `json:"kind"`
+	Reason  string             `json:"reason,omitempty"`
+}
+
+type graphEdge struct {
+	From autonomy.TaskID `json:"from"`
+	To   autonomy.TaskID `json:"to"`
+}
+
+func graphOf(entries []board.Entry) graphView {
+	g := graphView{Nodes: []graphNode{}, Edges: []graphEdge{}}
+	for _, e := range entries {
+		g.Nodes = append(g.Nodes, graphNode{
+			ID: e.ID, Subject: e.Task.Subject, Status: e.Task.Status, Owner: e.Task.Owner, Valid: e.Err == nil,
+			Ready: e.Readiness.Ready, Kind: e.Readiness.Kind, Reason: e.Readiness.Reason,
+		})
+		for _, blocker := range e.Blockers {
+			g.Edges = append(g.Edges, graphEdge{From: blocker, To: e.ID})
+		}
+	}
+	return g
+}
+
 // view builds what --json prints of an entry. BlockedBy holds the effective blockers.
 func view(e board.Entry) taskView {
 	t := e.Task

@@ -13,6 +13,7 @@ import (
 // crew is what the control service asks of the team. *team.Supervisor is one.
 type crew interface {
 	Members() []team.Status
+	Troubles() []string
 	Member(name autonomy.AgentName) (team.Status, bool)
 	Spawn(ctx context.Context, spec team.Spec, resume bool) (team.Status, error)
 	Stop(ctx context.Context, name autonomy.AgentName, now bool) error

@@ -48,6 +48,9 @@ func (s *service) Status(ctx context.Context) (control.Status, error) {
 	}
 	app.CountTasks(&st, s.entries())
 	st.Problems = append(st.Problems, s.problems()...)
+	for _, text := range s.crew.Troubles() {
+		st.Problems = append(st.Problems, control.Problem{Reason: text})
+	}
 	open, err := s.desk.Approvals(ctx)
 	if err != nil {
 		st.Problems = append(st.Problems, control.Problem{Reason: "approvals: " + err.Error()})

@@ -37,7 +37,15 @@ func (e *BusyError) Error() string {
 	if e.Holder != "" {
 		by = " by " + e.Holder
 	}
-	return fmt.Sprintf("%s is locked%s (waited %v)", e.Path, by, e.Waited.Round(time.Millisecond))
+	return fmt.Sprintf("%s is locked%s (waited %v)", e.Path, by, about(e.Waited))
+}
+
+// about leaves out of a long wait what differs each time, so that the same trouble reads the same.
+func about(d time.Duration) time.Duration {
+	if d >= time.Second {
+		return d.Truncate(time.Second)
+	}
+	return d.Round(time.Millisecond)
 }
 
 // Is makes errors.Is(err, ErrBusy) true.

@@ -91,8 +91,9 @@ func TestMemberLines(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	members := []control.Member{
 		{Name: "a", Role: "coder", State: "starting"},
-		{Name: "alice", Role: "coder", State: "working", Task: 2, Reason: "not shown"},
+		{Name: "alice", Role: "coder", State: "working", Task: 2, Reason: "cannot write the end of task 2"},
 		{Name: "b", Role: "coder", State: "idle"},
+		{Name: "b2", Role: "coder", State: "idle", Reason: "the board is locked"},
 		{Name: "c", Role: "coder", State: "waiting_approval", Task: 3, Reason: "bash: make install"},
 		{Name: "d", Role: "coder", State: "backoff", Reason: "rate: slow down", Until: now.Add(time.Minute)},
 		{Name: "e", Role: "coder", State: "backoff", Reason: "auth: key refused"},
@@ -105,8 +106,9 @@ func TestMemberLines(t *testing.T) {
 	Team(&out, control.Team{Name: "night", Members: members, Trust: control.Trust{Why: "untrusted: run autonomy trust"}}, now)
 	compareLines(t, out.String(), `Team: night
 a (coder): starting
-alice (coder): working #2
+alice (coder): working #2 (cannot write the end of task 2)
 b (coder): idle
+b2 (coder): idle (the board is locked)
 c (coder): waiting_approval #3 (bash: make install)
 d (coder): backoff (rate: slow down, until 03:05:05)
 e (coder): backoff (auth: key refused)

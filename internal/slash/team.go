@@ -54,7 +54,7 @@ func MemberLine(m control.Member, now time.Time) string {
 // telling reports whether the reason of a state is news to the person who reads it.
 func telling(state string) bool {
 	switch state {
-	case "backoff", "failed", "waiting_approval", "stopping":
+	case "idle", "working", "backoff", "failed", "waiting_approval", "stopping":
 		return true
 	}
 	return false
