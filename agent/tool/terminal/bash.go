@@ -102,21 +102,22 @@ func (*bash) Assess(args json.RawMessage, env tool.Env) tool.Assessment {
 	if err != nil {
 		return tool.Assessment{Risk: action.High, SideEffects: true, Reason: err.Error()}
 	}
-	return assessShell(a.Command)
+	return assessShell(a.Command, env)
 }
 
 // assessShell is the level of every shell text until a classifier judges it: unknown means HIGH.
-func assessShell(command string) tool.Assessment {
-	if stateful(command) {
-		return tool.Assessment{
-			Risk: action.High, SideEffects: true, Effect: "run a shell command", Plan: "exit status 0", Refused: true,
-			Reason: "calls a verb of autonomy by which only people decide",
-		}
-	}
-	return tool.Assessment{
+func assessShell(command string, env tool.Env) tool.Assessment {
+	found := tool.Assessment{
 		Risk: action.High, SideEffects: true, Effect: "run a shell command", Plan: "exit status 0",
 		Reason: "shell commands are not classified yet",
 	}
+	switch {
+	case stateful(command):
+		found.Refused, found.Reason = true, "calls a verb of autonomy by which only people decide"
+	case !env.Person && writesState(command, env):
+		found.Refused, found.Reason = true, "writes where the program keeps its own state; tasks and mail have tools of their own"
+	}
+	return found
 }
 
 // stateful finds the plain form of a call that SECURITY refuses to ever ask for. It is no gate, which only the classifier

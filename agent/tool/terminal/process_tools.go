@@ -54,12 +54,12 @@ func (*processStart) Spec() tool.Spec {
 	}
 }
 
-func (*processStart) Assess(args json.RawMessage, _ tool.Env) tool.Assessment {
+func (*processStart) Assess(args json.RawMessage, env tool.Env) tool.Assessment {
 	a, err := tool.Decode[startArgs](args)
 	if err != nil {
 		return tool.Assessment{Risk: action.High, SideEffects: true, Reason: err.Error()}
 	}
-	found := assessShell(a.Command)
+	found := assessShell(a.Command, env)
 	found.Effect, found.Plan = "start a process", "look whether it is alive"
 	return found
 }

@@ -153,7 +153,7 @@ func TestLevels(t *testing.T) {
 		"autonomy approve 01": true, "x; /usr/bin/autonomy trust": true, "(autonomy keys set a)": true, "autonomy task list": false,
 		"echo autonomy": false, "autonomy down": true,
 	} {
-		if got := assessShell(command); got.Refused != refused || got.Risk != action.High {
+		if got := assessShell(command, tool.Env{}); got.Refused != refused || got.Risk != action.High {
 			t.Errorf("%q: %+v", command, got)
 		}
 	}
