@@ -68,3 +68,17 @@ func (a *App) recipes(ctx context.Context, gate *gateway.Gateway) (*recipe.Engin
 		Unasked: func(x action.Action) bool { return gate.Explain(x).Decision == action.Allow },
 	})
 }
+
+// Recipes lists what was learned, the longest unused first; what only counts is among it.
+func (a *App) Recipes(ctx context.Context) ([]recipe.Recipe, error) {
+	data, err := newRecipeFile(ctx, a.ws).Read()
+	if err != nil {
+		return nil, fmt.Errorf("read the recipes: %w", err)
+	}
+	return recipe.Parse(data)
+}
+
+// SetRecipe puts a recipe, named by its id, into another state.
+func (a *App) SetRecipe(ctx context.Context, id string, state recipe.State) error {
+	return newRecipeFile(ctx, a.ws).Update(func(old []byte) ([]byte, error) { return recipe.SetState(old, id, state) })
+}

@@ -9,7 +9,7 @@ func addCommands(root *cobra.Command, s *Streams) {
 		newTaskCmd(s), newWaitCmd(s),
 		newTeamCmd(s), newSendCmd(s), newInboxCmd(s), newChatCmd(s),
 		newModelCmd(s), newKeysCmd(s), newDoctorCmd(s),
-		newStatusCmd(s), newRunsCmd(s), newToolsCmd(s), newPolicyCmd(s), newApprovalsCmd(s),
+		newStatusCmd(s), newRunsCmd(s), newToolsCmd(s), newPolicyCmd(s), newRecipesCmd(s), newApprovalsCmd(s),
 		newAnswerCmd(s, "approve", "Approved", "Allow what a member asked leave for", true),
 		newAnswerCmd(s, "deny", "Denied", "Refuse what a member asked leave for", false),
 		newVersionCmd(s),
