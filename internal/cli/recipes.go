@@ -74,7 +74,8 @@ func runRecipesList(ctx context.Context, s *Streams, all, asJSON bool) error {
 }
 
 func newRecipeStateCmd(s *Streams, verb, short, done string, state recipe.State) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     verb + " ID",
 		Short:   short,
 		Example: "  autonomy recipes " + verb + " 5f0c8e21b7aa",
@@ -87,8 +88,13 @@ func newRecipeStateCmd(s *Streams, verb, short, done string, state recipe.State)
 			if err := a.SetRecipe(cmd.Context(), args[0], state); err != nil {
 				return hinted(err, "'autonomy recipes list --all' shows the ids")
 			}
+			if asJSON {
+				return s.json(map[string]string{"id": args[0], "state": string(state)})
+			}
 			s.print("%s %s", done, visible.Line(args[0]))
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print id and state as JSON")
+	return cmd
 }
