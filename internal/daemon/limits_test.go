@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -169,9 +168,7 @@ func TestR09_SpentAccountRestsTheTeam(t *testing.T) {
 			t.Errorf("task %d = %+v, want it released uncounted", id, got)
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(s.ws.Inbox(), "lead.jsonl")); err != nil || strings.Count(string(data), "\n") != 1 {
-		t.Errorf("the lead was told: %s, %v", data, err)
-	}
+	s.wantLeadToldOnce()
 }
 
 // A model that stands in takes over at once, and the first one is left alone until its cool-down is over.

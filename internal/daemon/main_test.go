@@ -258,6 +258,20 @@ func eventually(t *testing.T, what string, within time.Duration, ok func() bool)
 	}
 }
 
+// wantLeadToldOnce waits for the message to the lead, which is written after a member's state is seen, and wants just one.
+func (s *site) wantLeadToldOnce() {
+	s.t.Helper()
+	var text string
+	eventually(s.t, "the lead is told", 20*time.Second, func() bool {
+		data, _ := os.ReadFile(filepath.Join(s.ws.Inbox(), "lead.jsonl"))
+		text = string(data)
+		return strings.HasSuffix(text, "\n")
+	})
+	if strings.Count(text, "\n") != 1 {
+		s.t.Errorf("the lead was told: %s", text)
+	}
+}
+
 // running counts the processes whose command line holds a mark.
 func running(t *testing.T, mark string) (pids []int) {
 	t.Helper()

@@ -229,8 +229,5 @@ func TestR09_RefusedKeyIsLoudAndCostsNothing(t *testing.T) {
 	if server.Count() != 1 {
 		t.Errorf("%d requests with a key that was refused, want 1", server.Count())
 	}
-	data, err := os.ReadFile(filepath.Join(s.ws.Inbox(), "lead.jsonl"))
-	if err != nil || strings.Count(string(data), "\n") != 1 {
-		t.Errorf("the lead was told: %s, %v", data, err)
-	}
+	s.wantLeadToldOnce()
 }
