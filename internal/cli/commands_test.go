@@ -58,8 +58,16 @@ func TestWhatAScriptReadsHasJSON(t *testing.T) {
 }
 
 func TestUnknownWordsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"frobnicate"}, {"task", "lst"}, {"team", "list", "now"}, {"up", "--frob"}, {"task", "show"},
-		{"completion", "nosuch"}, {"completion", "bash", "extra"}, {"-C", "/not/there", "task", "list"}, {"-C", os.DevNull, "status"},
+	for _, args := range [][]string{
+		{"frobnicate"},
+		{"task", "lst"},
+		{"team", "list", "now"},
+		{"up", "--frob"},
+		{"task", "show"},
+		{"completion", "nosuch"},
+		{"completion", "bash", "extra"},
+		{"-C", "/not/there", "task", "list"},
+		{"-C", os.DevNull, "status"},
 		{"task", "graph", "--dot", "--json"},
 	} {
 		var out, err bytes.Buffer

@@ -22,8 +22,10 @@ func someUnwritten(root string) unwritten {
 	u := unwritten{Workspace: root, Instance: "I1", At: time.Now().UTC()}
 	full := errors.New("no space left on device")
 	for _, end := range []board.End{
-		board.Complete{Result: board.Result{Summary: "all done", Verified: true}}, board.Fail{Code: "step", Message: "exit 3"},
-		board.Hold{Reason: "denied"}, board.Release{Reason: "stopped"},
+		board.Complete{Result: board.Result{Summary: "all done", Verified: true}},
+		board.Fail{Code: "step", Message: "exit 3"},
+		board.Hold{Reason: "denied"},
+		board.Release{Reason: "stopped"},
 	} {
 		e := &team.UnwrittenError{Member: "alice", Task: 1, Claim: "C1", Run: "R1", End: end, Err: full}
 		u.Ends = append(u.Ends, unwrittenOf(e))
