@@ -69,6 +69,9 @@ type SavedError struct {
 }
 
 func (e *SavedError) Error() string {
+	if e.Ends == 1 {
+		return "the end of an attempt could not be written to the board; it is kept in " + e.Path
+	}
 	return fmt.Sprintf("%d ends of attempts could not be written to the board; they are kept in %s", e.Ends, e.Path)
 }
 
