@@ -51,6 +51,26 @@ func TestTerminations(t *testing.T) {
 		{"idle ends mail", mail, []replyFunc{says("", call("a", "idle", `{}`))}, nil, agent.Achieved, agent.CodeAnswered, 1},
 		{"idle leaves a task", task, []replyFunc{says("", call("a", "idle", `{}`))}, nil, agent.Blocked, agent.CodeIdle, 1},
 		{"three failures", run, again(9, "break", `{"n":%d}`), nil, agent.Blocked, agent.CodeFailures, 3},
+		{"failures with a success in between", run, []replyFunc{
+			says("", call("1", "break", `{"n":1}`)), says("", call("2", "break", `{"n":2}`)), says("", call("3", "read", `{}`)),
+			says("", call("4", "break", `{"n":3}`)), says("", call("5", "break", `{"n":4}`)), says("done"),
+		}, nil, agent.Achieved, "", 6},
+		{"denials with a success in between", run, []replyFunc{
+			says("", call("1", "write", `{"n":1}`)), says("", call("2", "write", `{"n":2}`)), says("", call("3", "read", `{}`)),
+			says("", call("4", "write", `{"n":3}`)), says("", call("5", "write", `{"n":4}`)), says("done"),
+		}, denyWrite, agent.Achieved, "", 6},
+		{"unknown tools with a success in between", run, []replyFunc{
+			says("", call("1", "levitate", `{}`)), says("", call("2", "levitate", `{}`)), says("", call("3", "read", `{}`)),
+			says("", call("4", "levitate", `{}`)), says("", call("5", "levitate", `{}`)), says("done"),
+		}, nil, agent.Achieved, "", 6},
+		{"a write that failed is no progress", run, []replyFunc{nil}, func(b *bench) {
+			b.cfg.Model = clientFunc(func(context.Context, llm.Request) (llm.Response, error) {
+				return says("", call("1", "read", `{}`), call("2", "patch", `{}`))(llm.Request{})
+			})
+			b.hands.tools["patch"] = func(context.Context, action.Action) action.Observation {
+				return action.Observation{Status: action.Failed, Wrote: true}
+			}
+		}, agent.Blocked, agent.CodeRepeat, 5},
 		{"strict: the first failure", strict, again(9, "break", `{}`), nil, agent.Blocked, agent.CodeFailures, 1},
 		{"strict: a failure beside a success", strict, []replyFunc{says("", call("1", "peek", `{}`), call("2", "read", `{}`)), says("done")}, func(b *bench) {
 			b.hands.tools["peek"], b.hands.read["peek"] = fails("boom"), true
@@ -172,6 +192,30 @@ func TestReadOnlyCallsRunSideBySide(t *testing.T) {
 			t.Errorf("three reads of a second took %s", took)
 		}
 	})
+}
+
+func TestNoWritingCallAfterADeniedOne(t *testing.T) {
+	b := newBench(says("", call("1", "write", `{}`), call("2", "bash", `{}`), call("3", "read", `{}`)), says("done"))
+	denyWrite(b)
+	b.run(t, agent.Goal{Subject: "s"})
+	b.want(t, agent.Achieved, "")
+	if got := strings.Join(b.hands.calls, " "); got != "read" {
+		t.Errorf("executed %s", got)
+	}
+}
+
+func TestNothingRunsAfterTheTurnHasEnded(t *testing.T) {
+	for _, end := range []string{"complete_task", "idle"} {
+		b := newBench(says("", call("1", end, `{}`), call("2", "write", `{}`), call("3", "read", `{}`)))
+		b.run(t, agent.Goal{Kind: agent.KindTask, Subject: "s"})
+		if got := strings.Join(b.hands.calls, " "); got != end {
+			t.Errorf("executed %s", got)
+		}
+		if o := find[agent.Observed](b.log); len(o) != 3 || o[1].Status != action.NotRun || o[2].Status != action.NotRun {
+			t.Errorf("observed %+v", o)
+		}
+		b.replays(t)
+	}
 }
 
 func TestStrictRunStopsAtItsFirstFailure(t *testing.T) {

@@ -31,6 +31,7 @@ func (w *Workshop) Answer(_ context.Context, answer control.Answer) (control.App
 	case errors.Is(err, gateway.ErrNoRequest):
 		return control.Approval{}, control.Errorf(control.CodeNotFound, "no open request %s; an ID is given whole, as approvals shows it", answer.ID)
 	case errors.As(err, &late):
+		w.app.opts.Report(Notice{Part: "approvals", Text: fmt.Sprintf("a late answer of %s was not taken: %v", by, late)})
 		return wireApproval(q), control.Errorf(control.CodeConflict, "%s", late.Error())
 	case err != nil:
 		return control.Approval{}, fmt.Errorf("answer request %s: %w", answer.ID, err)

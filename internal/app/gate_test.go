@@ -1,0 +1,147 @@
+package app
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent/action"
+	"github.com/autonomy-team/autonomy/board"
+	"github.com/autonomy-team/autonomy/team"
+)
+
+func workshop(t *testing.T, p *place, mode string) *Workshop {
+	t.Helper()
+	set, err := p.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Mode = mode
+	w, err := p.Workshop(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// decided is what the gate of a member at work on a task says about an action.
+func decided(t *testing.T, w *Workshop, spec team.Spec, task board.Task, a action.Action) action.Decision {
+	t.Helper()
+	processes, err := w.box.processes(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer processes.Close(t.Context())
+	log, err := w.app.beginRun(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.close()
+	gate, err := w.gate(&shift{shop: w, job: team.Job{Member: spec, Task: &task}, log: log, processes: processes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate.Explain(a).Decision
+}
+
+func TestWhoseWordsACommandIs(t *testing.T) {
+	persons, members := board.Task{ID: 1, Subject: "s"}, board.Task{ID: 2, Subject: "s", CreatedBy: "bob"}
+	step := action.Action{Call: "step-1", Tool: "bash", Arguments: json.RawMessage(`{"command":"make"}`), Direct: true}
+	call := step
+	call.Direct = false
+	state := call
+	state.Arguments = json.RawMessage(`{"command":"echo {} > .tasks/task_9.json"}`)
+	alice := team.Spec{Name: "alice", Role: "coder"}
+	planner, reader := alice, alice
+	planner.RequirePlan, reader.Mode = true, "read-only"
+	for _, tc := range []struct {
+		name   string
+		mode   string
+		spec   team.Spec
+		task   board.Task
+		action action.Action
+		want   action.Decision
+	}{
+		{"a step of a person", "auto", alice, persons, step, action.Allow},
+		{"a step of a task that a member wrote", "auto", alice, members, step, action.Ask},
+		{"the same in mode full", "full", alice, members, step, action.Allow},
+		{"a command of the model", "auto", alice, persons, call, action.Ask},
+		{"the same in mode full", "full", alice, persons, call, action.Allow},
+		{"a member that may only read", "full", reader, persons, call, action.Deny},
+		{"a plan that nobody approved", "full", planner, persons, call, action.Deny},
+		{"state folders", "full", alice, persons, state, action.Refuse},
+	} {
+		if got := decided(t, workshop(t, newPlace(t), tc.mode), tc.spec, tc.task, tc.action); got != tc.want {
+			t.Errorf("%s in mode %s: %s, want %s", tc.name, tc.mode, got, tc.want)
+		}
+	}
+}
+
+// The tools that agents elsewhere have are there, some under another name: broadcast is mail to all, and the answer to
+// a shutdown is the program's own.
+func TestFourteenToolsOfTheReference(t *testing.T) {
+	w := workshop(t, newPlace(t), "auto")
+	has := func(spec team.Spec) (names []string) {
+		spec.Provider, spec.Model = "custom", "scripted"
+		for _, tool := range w.head(spec).Tools {
+			names = append(names, tool.Name)
+		}
+		return names
+	}
+	member, lead := has(team.Spec{Name: "alice", Role: "coder", RequirePlan: true}), has(team.Spec{Name: team.Lead})
+	for reference, ours := range map[string]string{
+		"bash": "bash", "read_file": "read_file", "write_file": "write_file", "edit_file": "edit_file",
+		"send_message": "send_message", "read_inbox": "read_inbox", "broadcast": "send_message", "idle": "idle",
+		"claim_task": "claim_task", "plan_approval": "submit_plan", "shutdown_response": "",
+	} {
+		if ours != "" && !slices.Contains(member, ours) {
+			t.Errorf("a member lacks %s (%s)", ours, reference)
+		}
+	}
+	for reference, ours := range map[string]string{
+		"spawn_teammate": "spawn_teammate", "list_teammates": "list_teammates", "shutdown_request": "stop_teammate",
+		"plan_approval": "review_plan",
+	} {
+		if !slices.Contains(lead, ours) || slices.Contains(member, ours) {
+			t.Errorf("%s (%s) is not the lead's alone", ours, reference)
+		}
+	}
+}
+
+// A budget of the team is used up by whoever uses it: the purse of a run pays into its member's and the team's.
+func TestARunsPurseIsItsMembersAndTheTeams(t *testing.T) {
+	p := newPlace(t)
+	set, err := p.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Budget.RunTokens, set.Budget.MemberTokens, set.Budget.TeamTokens = 100, 150, 200
+	w, err := p.Workshop(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	spend := func(name autonomy.AgentName, tokens int) string {
+		purse, err := w.purse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = purse.Reserve(tokens); err == nil {
+			return ""
+		}
+		whose, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "the "), "'")
+		return whose
+	}
+	for i, tc := range []struct {
+		name   autonomy.AgentName
+		tokens int
+		want   string
+	}{{"alice", 101, "run"}, {"alice", 100, ""}, {"alice", 51, "member"}, {"alice", 50, ""}, {"bob", 51, "team"}, {"bob", 50, ""}} {
+		if got := spend(tc.name, tc.tokens); got != tc.want {
+			t.Errorf("%d: %s spends %d: refused by %q, want %q", i+1, tc.name, tc.tokens, got, tc.want)
+		}
+	}
+}
