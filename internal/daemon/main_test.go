@@ -230,7 +230,7 @@ func (p *process) kill() {
 func (s *site) dial() *control.Client {
 	s.t.Helper()
 	var c *control.Client
-	eventually(s.t, "the daemon answers", 15*time.Second, func() bool {
+	eventually(s.t, "the daemon answers", 30*time.Second, func() bool {
 		got, err := control.Dial(s.t.Context(), s.ws)
 		if err != nil && !errors.Is(err, control.ErrNotRunning) {
 			s.t.Fatal(err)
@@ -262,7 +262,7 @@ func eventually(t *testing.T, what string, within time.Duration, ok func() bool)
 func (s *site) wantLeadToldOnce() {
 	s.t.Helper()
 	var text string
-	eventually(s.t, "the lead is told", 20*time.Second, func() bool {
+	eventually(s.t, "the lead is told", 30*time.Second, func() bool {
 		data, _ := os.ReadFile(filepath.Join(s.ws.Inbox(), "lead.jsonl"))
 		text = string(data)
 		return strings.HasSuffix(text, "\n")

@@ -65,7 +65,7 @@ func TestR16_ApprovalIsListedAndAnsweredOnce(t *testing.T) {
 	s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
 	c := s.dial()
 	var open []control.Approval
-	eventually(t, "the question is listed", 10*time.Second, func() bool {
+	eventually(t, "the question is listed", 30*time.Second, func() bool {
 		var err error
 		if open, err = c.Approvals(t.Context()); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestR16_ApprovalIsListedAndAnsweredOnce(t *testing.T) {
 	if _, err := c.Answer(t.Context(), control.Answer{ID: open[0].ID}); err == nil {
 		t.Error("a second answer was taken")
 	}
-	eventually(t, "the task is completed", 10*time.Second, func() bool { return s.read(1).Status == "completed" })
+	eventually(t, "the task is completed", 30*time.Second, func() bool { return s.read(1).Status == "completed" })
 }
 
 func TestLeadMakesTasksAndMembersThatClaimThem(t *testing.T) {
@@ -128,7 +128,7 @@ func TestLeadMakesTasksAndMembersThatClaimThem(t *testing.T) {
 		t.Errorf("streamed %q and %d events", text.String(), events)
 	}
 	for id := 1; id <= 2; id++ {
-		eventually(t, "bob completes both", 15*time.Second, func() bool {
+		eventually(t, "bob completes both", 30*time.Second, func() bool {
 			_, err := os.Stat(filepath.Join(s.ws.Tasks(), "task_"+string(rune('0'+id))+".json"))
 			return err == nil && s.read(id).Status == "completed" && s.read(id).Owner == "bob"
 		})
@@ -155,13 +155,13 @@ func TestR07_CrashOfAModelMember(t *testing.T) {
 	s.drop(1, map[string]any{"description": "Begin.", "verify": "test -e begun"})
 	options := testOptions{Spawn: coders("alice"), Mode: "full", Poll: 200 * time.Millisecond}
 	p := s.start(options)
-	eventually(t, "the command runs", 10*time.Second, func() bool {
+	eventually(t, "the command runs", 30*time.Second, func() bool {
 		_, err := os.Stat(filepath.Join(s.ws.Root, "begun"))
 		return err == nil
 	})
 	p.kill()
 	s.start(testOptions{Mode: "full", Poll: 200 * time.Millisecond}) // alice comes back by herself
-	eventually(t, "the task is completed", 20*time.Second, func() bool { return s.read(1).Status == "completed" })
+	eventually(t, "the task is completed", 30*time.Second, func() bool { return s.read(1).Status == "completed" })
 	last := string(server.Requests()[server.Count()-1].Body)
 	for _, want := range []string{"was cut off", "not known to have ended", "no result: interrupted"} {
 		if !strings.Contains(last, want) {
@@ -181,7 +181,7 @@ func TestR16_ApprovalSurvivesARestart(t *testing.T) {
 	p := s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
 	waiting := func() (id string) {
 		c := s.dial()
-		eventually(t, "one question is listed", 10*time.Second, func() bool {
+		eventually(t, "one question is listed", 30*time.Second, func() bool {
 			open, err := c.Approvals(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -202,7 +202,7 @@ func TestR16_ApprovalSurvivesARestart(t *testing.T) {
 	if _, err := s.dial().Answer(t.Context(), control.Answer{ID: before, Approve: true}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the task is completed", 10*time.Second, func() bool { return s.read(1).Status == "completed" })
+	eventually(t, "the task is completed", 30*time.Second, func() bool { return s.read(1).Status == "completed" })
 }
 
 // A key that is refused costs the task nothing: the member rests until a person acts, and says why.
@@ -214,7 +214,7 @@ func TestR09_RefusedKeyIsLoudAndCostsNothing(t *testing.T) {
 	s.drop(1, map[string]any{"description": "x"})
 	s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
 	c := s.dial()
-	eventually(t, "alice rests", 20*time.Second, func() bool {
+	eventually(t, "alice rests", 30*time.Second, func() bool {
 		team, err := c.Team(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -27,11 +27,11 @@ func TestRemovedLockEndsTheDaemon(t *testing.T) {
 			mark := fmt.Sprintf("62.%09d", rand.IntN(1e9))
 			s.drop(1, map[string]any{"steps": []any{"sleep " + mark}})
 			p := s.start(testOptions{Spawn: coders("alice")})
-			eventually(t, "the step runs", 10*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) > 0 })
+			eventually(t, "the step runs", 30*time.Second, func() bool { return len(running(t, "sleep\x00"+mark)) > 0 })
 			if err := remove(s); err != nil {
 				t.Fatal(err)
 			}
-			if code := p.exit(10 * time.Second); code != ExitFailed {
+			if code := p.exit(30 * time.Second); code != ExitFailed {
 				t.Errorf("exit status %d, want %d", code, ExitFailed)
 			}
 			if said := p.out.String(); !strings.Contains(said, "daemon.lock was removed or replaced") {
@@ -72,7 +72,7 @@ func TestRemovedSocketComesBack(t *testing.T) {
 	if err := s.dial().Down(t.Context(), control.Down{}); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.exit(10 * time.Second); code != ExitOK {
+	if code := p.exit(30 * time.Second); code != ExitOK {
 		t.Errorf("exit status %d, want 0", code)
 	}
 	if _, err := os.Lstat(s.ws.Socket()); err == nil {
@@ -90,7 +90,7 @@ func TestRemovedLogsAreBegunAnew(t *testing.T) {
 		}
 	}
 	for path, says := range map[string]string{s.ws.Events(): `"type":"error"`, s.ws.DaemonLog(): "was removed or replaced"} {
-		eventually(t, path+" is there again and says why", 10*time.Second, func() bool {
+		eventually(t, path+" is there again and says why", 30*time.Second, func() bool {
 			data, err := os.ReadFile(path)
 			return err == nil && strings.Contains(string(data), says)
 		})
@@ -106,7 +106,7 @@ func TestRemovedRunLogEndsTheRun(t *testing.T) {
 	s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
 	c := s.dial()
 	s.drop(1, map[string]any{"steps": []any{"rm .autonomy/runs/*.jsonl", "touch ran"}})
-	eventually(t, "alice rests and says why", 10*time.Second, func() bool {
+	eventually(t, "alice rests and says why", 30*time.Second, func() bool {
 		team, err := c.Team(t.Context())
 		return err == nil && team.Members[0].State == "backoff" && strings.Contains(team.Members[0].Reason, "removed or replaced")
 	})
@@ -124,14 +124,14 @@ func TestDownWhileAMemberWaitsForAnAnswer(t *testing.T) {
 	s.drop(1, map[string]any{"steps": []any{"touch x"}, "createdBy": "bob"})
 	p := s.start(testOptions{Spawn: coders("alice")})
 	c := s.dial()
-	eventually(t, "the question is listed", 10*time.Second, func() bool {
+	eventually(t, "the question is listed", 30*time.Second, func() bool {
 		open, err := c.Approvals(t.Context())
 		return err == nil && len(open) == 1
 	})
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.exit(10 * time.Second); code != ExitOK {
+	if code := p.exit(30 * time.Second); code != ExitOK {
 		t.Errorf("exit status %d, want 0", code)
 	}
 	if got := s.read(1); got.Status != "pending" || got.Owner != "" || got.Failure != nil || got.Held != nil {

@@ -17,7 +17,7 @@ func TestMachineInTroubleCostsTheTaskNothing(t *testing.T) {
 	})
 	c := s.dial()
 	s.drop(1, map[string]any{"steps": []any{"touch ran"}})
-	eventually(t, "alice rests and says why", 10*time.Second, func() bool {
+	eventually(t, "alice rests and says why", 30*time.Second, func() bool {
 		team, err := c.Team(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -83,14 +83,14 @@ func TestResultsThatAFullDiskRefusedAreKept(t *testing.T) {
 	p := s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond})
 	c := s.dial()
 	s.drop(1, map[string]any{"steps": []any{"dd if=/dev/zero of=.tasks/fill bs=1k 2>/dev/null || true"}})
-	eventually(t, "alice can't write the end", 10*time.Second, func() bool {
+	eventually(t, "alice can't write the end", 30*time.Second, func() bool {
 		m, err := c.Team(t.Context())
 		return err == nil && strings.Contains(m.Members[0].Reason, "cannot write the end of task 1")
 	})
 	if err := c.Down(t.Context(), control.Down{}); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.exit(15 * time.Second); code != ExitFailed {
+	if code := p.exit(30 * time.Second); code != ExitFailed {
 		t.Errorf("exit status %d, want %d", code, ExitFailed)
 	}
 	paths, _ := filepath.Glob(filepath.Join(state, "autonomy", unwrittenPrefix+"*.json"))
