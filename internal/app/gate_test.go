@@ -2,12 +2,16 @@ package app
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/autonomy-team/autonomy"
+	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/action"
+	"github.com/autonomy-team/autonomy/agent/tool"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/team"
 )
@@ -143,5 +147,39 @@ func TestARunsPurseIsItsMembersAndTheTeams(t *testing.T) {
 		if got := spend(tc.name, tc.tokens); got != tc.want {
 			t.Errorf("%d: %s spends %d: refused by %q, want %q", i+1, tc.name, tc.tokens, got, tc.want)
 		}
+	}
+}
+
+// What a member writes on the board holds no key, wherever the member may have it from.
+func TestNoKeyGetsOntoTheBoard(t *testing.T) {
+	const key = "feather/of+openai.key"
+	p := newPlace(t)
+	p.env["OPENAI_API_KEY"] = key
+	p.open(t, p.opts.UserDir) // keys are read at the start
+	w := workshop(t, p, "auto")
+	tools, err := w.teamTools(team.Spec{Name: "alice"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := func(name, args string) {
+		t.Helper()
+		for _, x := range tools {
+			if x.Spec().Name == name {
+				r, err := x.Call(t.Context(), tool.Call{Arguments: json.RawMessage(args), Env: tool.Env{Actor: "alice"}})
+				if err != nil || r.IsError {
+					t.Fatalf("%s: %+v, %v", name, r, err)
+				}
+			}
+		}
+	}
+	use("create_task", `{"subject":"a `+key+`","description":"b `+key+`","verify":"c `+key+`"}`)
+	use("update_task", `{"id":1,"subject":"d `+key+`","description":"e `+key+`","metadata":{"f":"`+key+`"}}`)
+	data, err := os.ReadFile(filepath.Join(p.ws.Tasks(), "task_1.json"))
+	if err != nil || strings.Contains(string(data), "feather") || !strings.Contains(string(data), "createdBy") {
+		t.Errorf("%s, %v", data, err)
+	}
+	r := w.app.discreet(agent.Report{Summary: key, Text: key, Message: key, Failure: &agent.Failure{Tail: key}})
+	if strings.Contains(r.Summary+r.Text+r.Message+r.Failure.Tail, "feather") {
+		t.Errorf("report %+v", r)
 	}
 }

@@ -73,7 +73,7 @@ func (a *App) RunGoal(ctx context.Context, o GoalOptions) (report agent.Report, 
 		Kind: agent.KindRun, Subject: o.Goal, Text: o.Goal, Verify: o.Verify, MaxSteps: o.MaxSteps, Judge: o.Judge,
 		Strict: o.Strict, Proposals: o.Proposals,
 	})
-	return report, log.close()
+	return a.discreet(report), log.close()
 }
 
 // sandboxLevel is what run_started says: commands run under the launcher, nothing confines them yet.

@@ -22,11 +22,12 @@ func (w *Workshop) teamTools(m team.Spec, s *shift) ([]tool.Tool, error) {
 		return nil, err
 	}
 	cfg := teamtool.Config{
-		Board: dir,
+		Board: discreetBoard{dir, w.app.redact},
 		Claim: func(ctx context.Context, who autonomy.AgentName, id autonomy.TaskID) (board.Task, error) {
 			return w.supervisor().Claim(ctx, who, id)
 		},
 		Send: func(ctx context.Context, m inbox.Message) (string, error) {
+			m.Content = w.app.redact.String(m.Content)
 			receipt, err := w.supervisor().Send(ctx, m)
 			return receipt.Note, err
 		},

@@ -19,7 +19,7 @@ func (w *Workshop) Work(ctx context.Context, job team.Job) agent.Report {
 	if err != nil {
 		return broken(agent.CodeLog, err)
 	}
-	report := s.run(ctx)
+	report := w.app.discreet(s.run(ctx))
 	s.processes.Close(ctx)
 	s.withdraw()
 	if err := s.log.close(); err != nil {
