@@ -59,6 +59,9 @@ func TestTerminations(t *testing.T) {
 			says("", call("1", "write", `{"n":1}`)), says("", call("2", "write", `{"n":2}`)), says("", call("3", "read", `{}`)),
 			says("", call("4", "write", `{"n":3}`)), says("", call("5", "write", `{"n":4}`)), says("done"),
 		}, denyWrite, agent.Achieved, "", 6},
+		{"a denial between unknown tools", run, []replyFunc{
+			says("", call("1", "levitate", `{}`)), says("", call("2", "write", `{}`)), says("", call("3", "levitate", `{}`)), says("done"),
+		}, denyWrite, agent.Achieved, "", 4},
 		{"unknown tools with a success in between", run, []replyFunc{
 			says("", call("1", "levitate", `{}`)), says("", call("2", "levitate", `{}`)), says("", call("3", "read", `{}`)),
 			says("", call("4", "levitate", `{}`)), says("", call("5", "levitate", `{}`)), says("done"),
@@ -215,6 +218,41 @@ func TestNothingRunsAfterTheTurnHasEnded(t *testing.T) {
 			t.Errorf("observed %+v", o)
 		}
 		b.replays(t)
+	}
+}
+
+// pupil is a Learner that keeps what it is given.
+type pupil struct{ done []agent.Done }
+
+func (p *pupil) Achieved(_ string, done []agent.Done) ([]agent.RecipeLearned, error) {
+	p.done = append(p.done, done...)
+	return nil, nil
+}
+
+// secretive is an Executor to which arguments with "key" hold a secret.
+type secretive struct{ *hands }
+
+func (s secretive) Assess(a action.Action) action.Action {
+	a = s.hands.Assess(a)
+	a.Redacted = strings.Contains(string(a.Arguments), "key")
+	return a
+}
+
+func TestOnlyWhatMayBeRepeatedIsTaught(t *testing.T) {
+	b := newBench(says("", call("1", "write", `{"a":1}`)), says("", call("2", "write", `{"key":1}`)), says("", call("3", "break", `{}`)),
+		says("", call("4", "bash", `{}`)), says("", call("5", "complete_task", `{"summary":"s"}`)))
+	p := &pupil{}
+	b.cfg.Executor, b.cfg.Learner = secretive{b.hands}, p
+	b.cfg.Proposers = []agent.Proposer{steps(t, "bash", "break")}
+	b.run(t, agent.Goal{Kind: agent.KindTask, Subject: "s"})
+	b.want(t, agent.Achieved, "")
+	got := ""
+	for _, d := range p.done {
+		got += fmt.Sprintf("%d %s %s; ", d.Position, d.Action.Tool, d.Action.Arguments)
+	}
+	// A step of the runbook, the secret one and the failed one are left out, and still have their places.
+	if want := `1 write {"a":1}; 3 bash {}; 4 complete_task ; `; got != want {
+		t.Errorf("taught %s, want %s", got, want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/autonomy-team/autonomy/agent"
 	"github.com/autonomy-team/autonomy/agent/llm"
@@ -89,5 +90,43 @@ func TestUsedUpBudgetsAreReadable(t *testing.T) {
 		if got := e.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestDefaultBudgets(t *testing.T) {
+	for scope, tokens := range map[agent.Scope]int{agent.ScopeRun: 2_000_000, agent.ScopeMember: 20_000_000, agent.ScopeTeam: 100_000_000} {
+		p := purse(t, agent.PurseConfig{Scope: scope})
+		if _, err := p.Reserve(tokens + 1); err == nil {
+			t.Errorf("%s: more than %d tokens", scope, tokens)
+		}
+		if _, err := p.Reserve(tokens); err != nil {
+			t.Errorf("%s: %v", scope, err)
+		}
+	}
+	p := purse(t, agent.PurseConfig{Scope: agent.ScopeTask})
+	settle, err := p.Reserve(1 << 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(llm.Usage{Cost: 1e6, CostKnown: true})
+	if _, err := p.Reserve(1); err != nil {
+		t.Errorf("a task has a limit that nobody set: %v", err)
+	}
+	if agent.DefaultWallTime != 2*time.Hour {
+		t.Errorf("a run may take %s", agent.DefaultWallTime)
+	}
+}
+
+func TestARefusedReservationLeavesNothingBehind(t *testing.T) {
+	parent := purse(t, agent.PurseConfig{Scope: agent.ScopeMember, Tokens: 50})
+	child := purse(t, agent.PurseConfig{Scope: agent.ScopeRun, Tokens: 100, Parent: parent})
+	for range 3 {
+		var refused *agent.BudgetError
+		if _, err := child.Reserve(60); !errors.As(err, &refused) || refused.Scope != agent.ScopeMember {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if _, err := child.Reserve(50); err != nil {
+		t.Error(err)
 	}
 }

@@ -202,3 +202,25 @@ func TestFileIsBounded(t *testing.T) {
 		t.Error("the only recipe was forgotten")
 	}
 }
+
+// What was once a person's own word is nobody's when it is repeated.
+func TestARecipeIsNobodysCommand(t *testing.T) {
+	s := &shelf{}
+	goal := agent.Goal{Kind: agent.KindRun, Subject: "build"}
+	done := did(0, "bash", `{"command":"make"}`)
+	done.Action.Direct = true
+	for range recipe.Threshold {
+		if _, err := engine(t, s, true).Achieved(goal.Fingerprint(), []agent.Done{done}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths := propose(t, engine(t, s, true), at(goal, 0))
+	if len(paths) != 1 || paths[0].Actions[0].Direct {
+		t.Errorf("proposed %+v", paths)
+	}
+	other := goal
+	other.Subject = "build something else"
+	if paths := propose(t, engine(t, s, true), at(other, 0)); len(paths) != 0 {
+		t.Errorf("proposed for another goal: %+v", paths)
+	}
+}

@@ -160,6 +160,21 @@ func TestCatalogSaysWhyNot(t *testing.T) {
 	}
 }
 
+func TestFiftyThousandCharactersAreShown(t *testing.T) {
+	dir := t.TempDir()
+	if short, file, err := Cap(strings.Repeat("é", 50_000), dir); err != nil || file != "" || utf8.RuneCountInString(short) != 50_000 {
+		t.Errorf("cut at the limit: %d characters, %s, %v", utf8.RuneCountInString(short), file, err)
+	}
+	whole := strings.Repeat("é", 50_001)
+	short, file, err := Cap(whole, dir)
+	if kept := strings.Count(short, "é"); err != nil || kept != 50_000 {
+		t.Errorf("%d characters kept, %v", kept, err)
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != whole {
+		t.Errorf("the file holds %d bytes, %v", len(data), err)
+	}
+}
+
 func TestCapProperty(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
