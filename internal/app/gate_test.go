@@ -183,3 +183,34 @@ func TestNoKeyGetsOntoTheBoard(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 }
+
+func TestAPlanIsApprovedForItsClaimAlone(t *testing.T) {
+	p := &plans{approved: map[string]bool{}}
+	env := tool.Env{Actor: "alice", Claim: "C1", Run: "R1"}
+	p.approve(env)
+	for name, tc := range map[string]struct {
+		env  tool.Env
+		want bool
+	}{
+		"the same run":                   {env, true},
+		"a further run of the claim":     {tool.Env{Actor: "alice", Claim: "C1", Run: "R2"}, true},
+		"the next claim":                 {tool.Env{Actor: "alice", Claim: "C2", Run: "R1"}, false},
+		"another member":                 {tool.Env{Actor: "bob", Claim: "C1", Run: "R1"}, false},
+		"the same run, outside the task": {tool.Env{Actor: "alice", Run: "R1"}, false},
+	} {
+		if got := p.has(tc.env); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestNobodyIsSpawnedIntoFull(t *testing.T) {
+	w := workshop(t, newPlace(t), "full")
+	_, err := w.Resolve(t.Context(), team.Spec{Name: "alice", Role: "coder", Mode: "full"})
+	if err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("spawned: %v", err)
+	}
+	if spec, err := w.Resolve(t.Context(), team.Spec{Name: "alice", Role: "coder", Mode: "ask"}); err != nil || w.modeOf(spec) != "ask" {
+		t.Errorf("%+v, %v", spec, err)
+	}
+}
