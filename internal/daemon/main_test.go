@@ -34,6 +34,11 @@ func TestMain(m *testing.M) {
 	if raw := os.Getenv("DAEMON_TEST_OPTIONS"); raw != "" {
 		os.Exit(beDaemon(raw))
 	}
+	for _, item := range os.Environ() { // what a person has set for their own work is no part of a test
+		if name, _, _ := strings.Cut(item, "="); strings.HasPrefix(name, "AUTONOMY_") {
+			_ = os.Unsetenv(name)
+		}
+	}
 	goleak.VerifyTestMain(m)
 }
 
