@@ -151,7 +151,7 @@ func TestARunsPurseIsItsMembersAndTheTeams(t *testing.T) {
 }
 
 // What a member writes on the board holds no key, wherever the member may have it from.
-func TestNoKeyGetsOntoTheBoard(t *testing.T) {
+func TestNoKeyGetsOntoTheBoardOrIntoATask(t *testing.T) {
 	const key = "feather/of+openai.key"
 	p := newPlace(t)
 	p.env["OPENAI_API_KEY"] = key
@@ -177,6 +177,17 @@ func TestNoKeyGetsOntoTheBoard(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(p.ws.Tasks(), "task_1.json"))
 	if err != nil || strings.Contains(string(data), "feather") || !strings.Contains(string(data), "createdBy") {
 		t.Errorf("%s, %v", data, err)
+	}
+	s := &shift{shop: w, log: &runLog{}, job: team.Job{
+		Kind: team.TaskJob, Member: team.Spec{Name: "alice"}, Task: &board.Task{ID: 1, Subject: key, Description: key},
+	}}
+	if s.processes, err = w.box.processes(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer s.processes.Close(t.Context())
+	cfg, err := s.config(t.Context())
+	if err != nil || strings.Contains(cfg.Mask(key)+s.goal(t.Context()).Text, "feather") {
+		t.Errorf("told %q, %q, %v", cfg.Mask(key), s.goal(t.Context()).Text, err)
 	}
 	r := w.app.discreet(agent.Report{Summary: key, Text: key, Message: key, Failure: &agent.Failure{Tail: key}})
 	if strings.Contains(r.Summary+r.Text+r.Message+r.Failure.Tail, "feather") {

@@ -164,4 +164,8 @@ func TestNoKeyReachesAPrompt(t *testing.T) {
 			t.Errorf("request %d: %s", i+1, r.Body)
 		}
 	}
+	log, err := os.ReadFile(p.ws.Run(string(report.Run)))
+	if err != nil || strings.Contains(string(log), "feather") || strings.Contains(string(log), "ghp_canary") {
+		t.Errorf("the run's log: %s, %v", log, err)
+	}
 }
