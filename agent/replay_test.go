@@ -117,6 +117,20 @@ func TestReplayFindsAlterations(t *testing.T) {
 		}),
 		"cut": func() []agent.Event { return good[:len(good)-1] },
 	}
+	tests["arguments, wherever they stand"] = func() []agent.Event {
+		events := slices.Clone(good)
+		i, j := index(agent.TypeCandidatesRanked, 2), index(agent.TypeActionSelected, 2)
+		r := events[i].Data.(agent.CandidatesRanked)
+		r.Paths = slices.Clone(r.Paths)
+		r.Paths[0].Actions = slices.Clone(r.Paths[0].Actions)
+		s := events[j].Data.(agent.ActionSelected)
+		if r.Paths[0].Actions[0].Call != s.Call {
+			t.Fatalf("%s is not the first action of %+v", s.Call, r.Paths[0])
+		}
+		r.Paths[0].Actions[0].Arguments, s.Arguments = []byte(`{"n":9}`), []byte(`{"n":9}`)
+		events[i].Data, events[j].Data = r, s
+		return events
+	}
 	for name, events := range tests {
 		t.Run(name, func(t *testing.T) {
 			if rep := replay(t, events()); rep.Same {

@@ -208,6 +208,9 @@ func TestWithdrawnWhenTheTaskGoes(t *testing.T) {
 		if err := r.Withdraw("alice", 4); err != nil || len(r.List()) != 1 {
 			t.Errorf("another task's: %v, %+v", err, r.List())
 		}
+		if err := r.Withdraw("bob", 3); err != nil || len(r.List()) != 1 {
+			t.Errorf("another member's: %v, %+v", err, r.List())
+		}
 		if err := r.Withdraw("alice", 3); err != nil {
 			t.Fatal(err)
 		}
