@@ -109,6 +109,9 @@ func Question(r Request) string {
 	row("plan", r.Plan)
 	row("in", r.Dir)
 	row("purpose", r.Purpose)
+	if r.Effect != r.Purpose {
+		row("effect", r.Effect)
+	}
 	row("because", r.Reason)
 	b.WriteString("Allow this once? [y/N] ")
 	return b.String()

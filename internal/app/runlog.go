@@ -44,6 +44,9 @@ func (a *App) mask(record []byte) []byte {
 	return masked
 }
 
+// Mask keeps secrets out of a record of another log.
+func (a *App) Mask(record []byte) []byte { return a.mask(record) }
+
 // Record appends one event. It refuses when the log does not lie at its place any more: a run that nobody can read about
 // must not go on. A decision that a person was asked for and the end of the run are synced: they are promises
 // that outlive a power cut.

@@ -36,8 +36,8 @@ type teamLog struct {
 
 // openTeamLog continues the team log. A damaged one is put aside with its name kept in the report: the task files are
 // the truth, so nothing hangs on it, and a team without a log would be worse.
-func openTeamLog(path string, now func() time.Time, report func(what string, err error)) (*teamLog, error) {
-	cfg := eventlog.Config{Path: path, MaxBytes: eventFileSize, Now: now}
+func openTeamLog(path string, now func() time.Time, mask func([]byte) []byte, report func(what string, err error)) (*teamLog, error) {
+	cfg := eventlog.Config{Path: path, MaxBytes: eventFileSize, Now: now, Mask: mask}
 	log, found, err := eventlog.Open(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the team log: %w", err)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 
 func openLog(t *testing.T, path string) *teamLog {
 	t.Helper()
-	l, err := openTeamLog(path, time.Now, func(what string, err error) { t.Logf("%s: %v", what, err) })
+	l, err := openTeamLog(path, time.Now, nil, func(what string, err error) { t.Logf("%s: %v", what, err) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestDamagedTeamLogIsKeptAndReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := ""
-	l, err = openTeamLog(path, time.Now, func(what string, _ error) { told = what })
+	l, err = openTeamLog(path, time.Now, nil, func(what string, _ error) { told = what })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestRemovedTeamLogIsBegunAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "events.jsonl")
 			var told []string
-			l, err := openTeamLog(path, time.Now, func(what string, _ error) { told = append(told, what) })
+			l, err := openTeamLog(path, time.Now, nil, func(what string, _ error) { told = append(told, what) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,5 +216,22 @@ func TestRemovedTeamLogIsBegunAnew(t *testing.T) {
 				t.Errorf("the next daemon goes on after %d", again.seq)
 			}
 		})
+	}
+}
+
+func TestTeamLogHoldsNoSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	mask := func(record []byte) []byte { return bytes.ReplaceAll(record, []byte("canary"), []byte("***")) }
+	l, err := openTeamLog(path, time.Now, mask, func(what string, err error) { t.Errorf("%s: %v", what, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Emit(team.Event{Kind: team.EventError, Actor: "alice", Reason: "the server said canary"})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || bytes.Contains(data, []byte("canary")) || !bytes.Contains(data, []byte("***")) {
+		t.Errorf("%s, %v", data, err)
 	}
 }

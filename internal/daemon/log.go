@@ -6,12 +6,15 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/autonomy-team/autonomy/internal/redact"
 )
 
 // Logger writes the daemon's log, folding errors that repeat.
 type logger struct {
 	zerolog.Logger
 	now func() time.Time
+	out *masked
 
 	mu   sync.Mutex
 	last map[string]*repeat
@@ -34,8 +37,38 @@ const (
 func newLogger(out io.Writer, now func() time.Time) *logger {
 	zerolog.TimeFieldFormat = time.RFC3339Nano
 	zerolog.ErrorHandler = func(error) {} // nowhere left to say that the log can't be written
-	log := zerolog.New(zerolog.SyncWriter(out)).With().Timestamp().Logger()
-	return &logger{Logger: log, now: now, last: map[string]*repeat{}}
+	shapes := redact.New()
+	hidden := &masked{out: out, mask: func(record []byte) []byte {
+		safe, _ := redact.JSON(record, shapes.String)
+		return safe
+	}}
+	log := zerolog.New(hidden).With().Timestamp().Logger()
+	return &logger{Logger: log, now: now, out: hidden, last: map[string]*repeat{}}
+}
+
+// hide sets what masks secrets in a line. Until then what looks like one is masked.
+func (l *logger) hide(mask func(record []byte) []byte) {
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	l.out.mask = mask
+}
+
+// masked writes lines, each a JSON object, without secrets.
+type masked struct {
+	out io.Writer
+
+	mu   sync.Mutex
+	mask func(record []byte) []byte
+}
+
+// Write takes one line, as the log library writes them.
+func (m *masked) Write(line []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.out.Write(m.mask(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // fault logs an error of a part. The same error of the same part within a minute is counted, and the count is written

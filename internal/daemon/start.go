@@ -131,10 +131,11 @@ func (d *daemon) openParts(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	d.log.hide(d.app.Mask)
 	if d.board, err = d.app.Board(); err != nil {
 		return err
 	}
-	d.events, err = openTeamLog(d.opts.Workspace.Events(), d.now, func(what string, err error) {
+	d.events, err = openTeamLog(d.opts.Workspace.Events(), d.now, d.app.Mask, func(what string, err error) {
 		d.log.fault("events", what, err)
 		d.problem(control.Problem{File: d.opts.Workspace.Events(), Reason: what})
 	})
