@@ -65,6 +65,23 @@ func TestUnfinishedBoardExitsWith4(t *testing.T) {
 	}
 }
 
+// In a CI job nobody is there to spawn another, so waiting for the members to be idle would never end.
+func TestNobodySpawnedIsAFailure(t *testing.T) {
+	t.Setenv("AUTONOMY_PROVIDER", "nosuch")
+	s := newSite(t)
+	s.drop(1, map[string]any{"steps": []any{"true"}})
+	p := s.start(testOptions{Spawn: coders("alice"), Poll: 200 * time.Millisecond, Idle: time.Second, ExitWhenIdle: true})
+	if code := p.exit(30 * time.Second); code != ExitFailed {
+		t.Errorf("exit status %d, want %d", code, ExitFailed)
+	}
+	if said := p.out.String(); !strings.Contains(said, "spawn alice: ") || !strings.Contains(said, errNobody.Error()) {
+		t.Errorf("said %q", said)
+	}
+	if got := s.read(1); got.Status != "" || got.Owner != "" {
+		t.Errorf("task 1 is %+v, want it left alone", got)
+	}
+}
+
 func TestR20_SecondDaemonIsRefused(t *testing.T) {
 	s := newSite(t)
 	first := s.start(testOptions{})

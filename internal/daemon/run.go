@@ -17,6 +17,9 @@ import (
 // errDown is why the daemon's context ends when a person asked for it.
 var errDown = errors.New("asked to go down")
 
+// errNobody is why a daemon ends that is to end when its members are idle and got none: it would wait for ever.
+var errNobody = errors.New("no member could be spawned")
+
 // Run is the life of a daemon, from the lock to the last record of its log. It returns the exit status of the process
 // and, when that is not explained by what was printed, an error. It ends when ctx ends, at SIGTERM, SIGINT or SIGHUP,
 // when `down` asks, or with ExitWhenIdle when nothing is left to do. A second signal ends the process at once.
@@ -91,6 +94,9 @@ func (d *daemon) serve(ctx context.Context, starter *control.Announcer) (int, er
 	work, cancel := context.WithCancelCause(ctx)
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx)) // the socket and the narrator outlive the team
 	d.spawnAll(work)
+	if d.opts.ExitWhenIdle && len(d.opts.Spawn) > 0 && len(d.sup.Members()) == 0 {
+		d.cancel(errNobody)
+	}
 	var others sync.WaitGroup
 	sock := d.sock
 	others.Go(func() { d.serveSocket(side, sock) })
@@ -128,6 +134,8 @@ func (d *daemon) verdict(err, cause error) (int, error) {
 	switch {
 	case errors.As(cause, &displaced):
 		return ExitFailed, errors.Join(err, displaced)
+	case errors.Is(cause, errNobody):
+		return ExitFailed, errors.Join(err, errNobody)
 	case errors.As(err, &owed):
 		return ExitFailed, err
 	case errors.As(err, &idle) && idle.Done():
