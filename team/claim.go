@@ -12,7 +12,7 @@ import (
 var ErrLead = errors.New("the lead claims no tasks; it creates them for the team")
 
 // Claim takes a task for a member at its own wish, with id 0 the best one. The board's errors say why not. The member
-// works the task as soon as its run under way has ended.
+// works the task as soon as its run under way has ended, at once when there is none.
 func (s *Supervisor) Claim(ctx context.Context, name autonomy.AgentName, id autonomy.TaskID) (board.Task, error) {
 	if name == Lead {
 		return board.Task{}, ErrLead
@@ -36,5 +36,6 @@ func (s *Supervisor) Claim(ctx context.Context, name autonomy.AgentName, id auto
 	}
 	t.hold(task)
 	t.claimed(task)
+	t.poke() // its run may have ended meanwhile
 	return task, nil
 }

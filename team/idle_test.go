@@ -9,6 +9,7 @@ import (
 
 	"github.com/autonomy-team/autonomy"
 	"github.com/autonomy-team/autonomy/agent"
+	"github.com/autonomy-team/autonomy/agent/llm"
 	"github.com/autonomy-team/autonomy/board"
 	"github.com/autonomy-team/autonomy/inbox"
 	"github.com/autonomy-team/autonomy/team"
@@ -215,5 +216,32 @@ func TestTaskOfferedToOneWhoTakesAnotherGoesToTheNext(t *testing.T) {
 		if owner := s.board.task(2).Owner; owner != "alice" {
 			t.Errorf("task 2 is %q's, want alice's", owner)
 		}
+	})
+}
+
+// A member that idles because its account rests is not left with a task that it holds and does not work.
+func TestClaimOfAnIdleMemberIsWorkedAtOnce(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.worker.do = func(ctx context.Context, job team.Job) agent.Report {
+			if job.Member.Name == "bob" {
+				return agent.Report{Termination: agent.Failed, Class: llm.Rate}
+			}
+			return untilStopped(ctx, job)
+		}
+		s.open()
+		for _, name := range []autonomy.AgentName{"bob", "alice"} {
+			if _, err := s.sup.Spawn(s.ctx, team.Spec{Name: name, Model: "m"}, false); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		s.drop(board.Task{ID: 1})
+		s.wantPhase("bob", team.Backoff)
+		s.wantPhase("alice", team.Idle)
+		if _, err := s.sup.Claim(s.ctx, "alice", 1); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		s.wantPhase("alice", team.Working)
 	})
 }
