@@ -359,11 +359,12 @@ func TestInline(t *testing.T) {
 		var shown string
 		in := Inline{Ask: func(_ context.Context, q string) (string, error) { shown = q; return line, nil }}
 		q := question()
+		q.Effect = "run a shell command"
 		q.Arguments = json.RawMessage("{\"command\":\"ls\\u202e\\u001b[2J\\nrm -rf /\"}")
 		if a, err := in.Approve(t.Context(), q); err != nil || a.Decision != want {
 			t.Errorf("%q: got %+v, %v", line, a, err)
 		}
-		if strings.ContainsAny(shown, "\u202e\x1b") || !strings.Contains(shown, "rm -rf /") {
+		if strings.ContainsAny(shown, "\u202e\x1b") || !strings.Contains(shown, "rm -rf /") || !strings.Contains(shown, q.Effect) || !strings.Contains(shown, "/w") {
 			t.Errorf("shown: %q", shown)
 		}
 	}

@@ -41,7 +41,7 @@ func (w *Workshop) Answer(_ context.Context, answer control.Answer) (control.App
 
 func wireApproval(q gateway.Request) control.Approval {
 	return control.Approval{
-		ID: q.ID, Member: string(q.Actor), Task: int64(q.Task), Kind: q.Kind, Tool: q.Tool, Arguments: q.Arguments, Plan: q.Plan,
+		ID: q.ID, Member: string(q.Actor), Task: int64(q.Task), Kind: q.Kind, Tool: q.Tool, Arguments: q.Arguments, Plan: q.Plan, Dir: q.Dir,
 		Purpose: q.Purpose, Risk: string(q.Risk), Effect: q.Effect, Reason: q.Reason, CreatedAt: q.CreatedAt,
 		ExpiresAt: q.ExpiresAt, State: string(q.State), By: q.By,
 	}

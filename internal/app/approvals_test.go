@@ -15,11 +15,11 @@ func TestLateAnswersAreReportedAndLogged(t *testing.T) {
 	w := workshop(t, p, "auto")
 	gone, cancel := context.WithCancel(t.Context())
 	cancel() // who asked has stopped waiting; the question stays
-	if _, err := w.requests.Approve(gone, gateway.Request{Actor: "alice", Tool: "bash", Digest: "d"}); err == nil {
+	if _, err := w.requests.Approve(gone, gateway.Request{Actor: "alice", Tool: "bash", Dir: "/ws", Digest: "d"}); err == nil {
 		t.Fatal("answered by nobody")
 	}
 	open, err := w.Approvals(t.Context())
-	if err != nil || len(open) != 1 {
+	if err != nil || len(open) != 1 || open[0].Dir != "/ws" {
 		t.Fatalf("open: %+v, %v", open, err)
 	}
 	if _, err := w.Answer(t.Context(), control.Answer{ID: open[0].ID, Approve: true}); err != nil || len(p.notices) != 0 {

@@ -158,6 +158,7 @@ type Approval struct {
 	Tool      string          `json:"tool,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // redacted
 	Plan      string          `json:"plan,omitempty"`
+	Dir       string          `json:"dir,omitempty"` // where it would run
 	Purpose   string          `json:"purpose,omitempty"`
 	Risk      string          `json:"risk,omitempty"`
 	Effect    string          `json:"effect,omitempty"`

@@ -30,6 +30,7 @@ func Approvals(w io.Writer, list []control.Approval, now time.Time) {
 		row(w, "tool", a.Tool)
 		row(w, "arguments", Arguments(a.Arguments))
 		row(w, "plan", a.Plan)
+		row(w, "in", a.Dir)
 		row(w, "purpose", a.Purpose)
 		row(w, "risk", a.Risk)
 		row(w, "effect", a.Effect)
