@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,11 +28,14 @@ func TestReadmeBlocksRun(t *testing.T) {
 		t.Fatalf("only %d shell blocks were found", len(blocks))
 	}
 	script := "set -eu\n" + strings.ReplaceAll(strings.Join(blocks, "\n"), "make test", "make -n test")
+	// The demonstration is to read nothing of a person's settings.
+	script = strings.Replace(script, "make demo", "AUTONOMY_PROVIDER=nosuch make demo", 1)
 	home := t.TempDir()
 	t.Cleanup(func() { stopDaemons(home) })
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "TMPDIR="+home,
+	env := slices.DeleteFunc(os.Environ(), func(item string) bool { return strings.HasPrefix(item, "AUTONOMY_") })
+	cmd.Env = append(env, "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "TMPDIR="+home,
 		"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {

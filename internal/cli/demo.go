@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,13 +46,19 @@ func runDemo(ctx context.Context, s *Streams) error {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return fmt.Errorf("make a folder for the demonstration: %w", err)
 	}
-	// Its settings and its trust stay in the folder too: nothing of the person's own is read or written.
+	// Its settings and its trust stay in the folder too: nothing of the person's own is read or written, no model is asked.
+	getenv := func(name string) string {
+		if strings.HasPrefix(name, "AUTONOMY_") {
+			return ""
+		}
+		return s.Getenv(name)
+	}
 	userDir := filepath.Join(root, "user")
 	ws := config.Workspace{Root: filepath.Join(root, "workspace")}
 	if _, err := app.Init(ctx, ws.Root, app.InitOptions{Examples: true, UserDir: userDir}); err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, app.Options{Workspace: ws, Getenv: s.Getenv, UserDir: userDir})
+	a, err := app.Open(ctx, app.Options{Workspace: ws, Getenv: getenv, UserDir: userDir})
 	if err != nil {
 		return err
 	}
@@ -65,7 +72,7 @@ func runDemo(ctx context.Context, s *Streams) error {
 	code, err := daemon.Run(ctx, daemon.Options{
 		Workspace: ws, Spawn: []daemon.Spec{{Name: "alice", Role: "coder"}, {Name: "bob", Role: "tester"}},
 		Poll: demoPoll, IdleTimeout: demoIdleTimeout, ExitWhenIdle: true, Foreground: true,
-		Err: s.Out, Getenv: s.Getenv, UserDir: userDir,
+		Err: s.Out, Getenv: getenv, UserDir: userDir,
 	})
 	if err != nil {
 		return fmt.Errorf("run the team (exit %d): %w", code, err)
