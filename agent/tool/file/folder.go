@@ -172,7 +172,7 @@ func (w *dir) move(from, to workspace.Place) error {
 		return fmt.Errorf("%s: %w", from.Name, workspace.Reason(err))
 	}
 	if _, err := w.Root.Lstat(to.Rel); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: exists already", to.Name)
+		return fmt.Errorf("%s: exists already; choose another name, or remove it with trash_file", to.Name)
 	}
 	if err := w.Root.MkdirAll(filepath.Dir(to.Rel), 0o755); err != nil {
 		return fmt.Errorf("%s: make its folder: %w", to.Name, workspace.Reason(err))

@@ -75,9 +75,17 @@ func (o *op[A]) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	if err != nil {
-		return tool.Result{Content: strings.TrimSpace(text + "\nerror: " + err.Error()), IsError: true}, nil
+		return tool.Result{Content: strings.TrimSpace(text + "\nerror: " + err.Error() + way(err)), IsError: true}, nil
 	}
 	return tool.Result{Content: text}, nil
+}
+
+// way is what can be done about a file that is not there.
+func way(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "; list_dir or find_files shows what is there"
+	}
+	return ""
 }
 
 func (o *op[A]) Assess(args json.RawMessage, env tool.Env) tool.Assessment {
@@ -112,7 +120,7 @@ func (o *op[A]) places(args json.RawMessage, env tool.Env, found *tool.Assessmen
 	return places
 }
 
-var errState = errors.New("holds the program's own state, which only its own commands write")
+var errState = errors.New("holds the program's own state, which only its own commands write; tasks and mail have tools of their own")
 
 func raise(found *tool.Assessment, risk action.Risk, reason string) {
 	if found.Risk != action.High {

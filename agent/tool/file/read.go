@@ -78,7 +78,7 @@ func (w *dir) readText(env tool.Env, a readArgs, room int) (string, error) {
 		return "", err
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
-		return "", fmt.Errorf("%s: is binary (%d bytes)", a.Path, len(data))
+		return "", fmt.Errorf("%s: is binary (%d bytes); bash can look into it", a.Path, len(data))
 	}
 	if a.Offset < 0 || a.Limit < 0 {
 		return "", errors.New("offset and limit count lines from 1")

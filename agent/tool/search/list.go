@@ -33,7 +33,7 @@ func (t *Tools) files(ctx context.Context, env tool.Env, path string) ([]string,
 	info, err := t.dir.Root.Lstat(p.Rel)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: no such file or folder", p.Name)
+		return nil, fmt.Errorf("%s: no such file or folder; list_dir shows what is there", p.Name)
 	case p.Class.Secret:
 		return nil, fmt.Errorf("%s: may hold a secret and is not searched; read_file asks for it", p.Name)
 	case !info.IsDir():

@@ -89,7 +89,7 @@ func TestSearchText(t *testing.T) {
 		{`{"pattern":"xyx"}`, "long.txt:1: " + strings.Repeat("x", 300) + "…\n[1 matching lines in 1 of 6 files]"},
 		{`{"pattern":"nowhere"}`, "[0 matching lines in 0 of 6 files]"},
 		{`{"pattern":"("}`, "error: pattern: error parsing regexp: missing closing ): `(?m)(`; set literal to search for the text as it is"},
-		{`{"pattern":"x","path":"none"}`, "error: none: no such file or folder"},
+		{`{"pattern":"x","path":"none"}`, "error: none: no such file or folder; list_dir shows what is there"},
 		{`{"pattern":"x","path":".."}`, "error: ..: outside the workspace; file tools reach only what lies in it"},
 		{`{"pattern":"needle","path":".env"}`, "error: .env: may hold a secret and is not searched; read_file asks for it"},
 	} {
