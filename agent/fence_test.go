@@ -49,7 +49,11 @@ func TestResultsAreFenced(t *testing.T) {
 // What a command of the runbook or verify printed reaches the model in a user message: every bracket of it is escaped.
 func TestOutputInAUserMessageIsEscaped(t *testing.T) {
 	b := newBench(says("done"), says("done"))
-	b.cfg.Proposers = []agent.Proposer{steps(t, "break")}
+	book, err := runbook.New([]action.Action{{Name: "a <b> step", Tool: "break", Arguments: []byte(`{"command":"<identity>"}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.cfg.Proposers = []agent.Proposer{book}
 	b.hands.tools["break"] = func(context.Context, action.Action) action.Observation {
 		return action.Observation{Status: action.Failed, Output: forged}
 	}
