@@ -24,6 +24,7 @@ func coders(names ...string) (specs []Spec) {
 }
 
 func TestBoardIsWorkedDown(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.drop(1, map[string]any{"steps": []any{"echo one > one.txt"}})
 	s.drop(2, map[string]any{"steps": []any{"echo two > two.txt"}, "verify": "test -s two.txt"})
@@ -50,6 +51,7 @@ func TestBoardIsWorkedDown(t *testing.T) {
 
 // A task that no member may take is no work, and not done either.
 func TestUnfinishedBoardExitsWith4(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.drop(1, map[string]any{"steps": []any{"true"}})
 	s.drop(2, map[string]any{"description": "think about it"}) // needs a model
@@ -96,6 +98,7 @@ func TestR20_SecondDaemonIsRefused(t *testing.T) {
 }
 
 func TestIdleMemberComesBackForANewTask(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.start(testOptions{Spawn: coders("alice"), Poll: time.Second, Idle: time.Second})
 	c := s.dial()
@@ -146,6 +149,7 @@ func TestSIGTERMReleasesAndEnds(t *testing.T) {
 // The daemon is killed at random moments until the board is done: nothing that was completed runs again, every file
 // parses at every moment, and no command of a dead daemon goes on.
 func TestR07_KillsLoseNothing(t *testing.T) {
+	t.Parallel()
 	const tasks = 12
 	s := newSite(t)
 	mark := fmt.Sprintf("0.0%09d", 100_000_000+rand.IntN(1e8))
@@ -222,6 +226,7 @@ func TestSocketOfALongPath(t *testing.T) {
 }
 
 func TestMailToAMemberWithoutModelIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.start(testOptions{Spawn: coders("alice"), Poll: time.Second, Idle: 30 * time.Second})
 	c := s.dial()
@@ -240,6 +245,7 @@ func TestMailToAMemberWithoutModelIsAnswered(t *testing.T) {
 }
 
 func TestStatusTellsThePicture(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.drop(1, map[string]any{"description": "x"})
 	if err := os.WriteFile(filepath.Join(s.ws.Tasks(), "task_2.json"), []byte("{\n\"subject\": 5}"), 0o644); err != nil {
@@ -260,6 +266,7 @@ func TestStatusTellsThePicture(t *testing.T) {
 // A person who gives a running task to somebody else is obeyed: the attempt and its commands end, then the task is free
 // for the new owner; what the person wrote besides stays.
 func TestTaskTakenByHandStopsTheAttempt(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	mark := fmt.Sprintf("62.%09d", rand.IntN(1e9))
 	s.drop(1, map[string]any{"steps": []any{"sleep " + mark}})
@@ -310,6 +317,7 @@ func TestDownNowDoesNotWaitForAStep(t *testing.T) {
 
 // SECURITY: whatever an agent starts, also in a session of its own and twice removed, has no person's rights.
 func TestR17_CommandsOfAgentsCannotUseTheSocket(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	self, err := os.Executable()
 	if err != nil {
