@@ -43,9 +43,10 @@ tidy: ## go.mod says what is used
 arch: ## the rules of the house
 	CGO_ENABLED=0 $(GO) test ./internal/archtest
 
+# Every process under the race detector sleeps for a second at its end unless told, and the tests start many.
 race: ## run all tests under the race detector; needs a C compiler
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
-		CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...; \
+		GORACE="$${GORACE:-atexit_sleep_ms=10}" CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...; \
 	else \
 		echo "There is no C compiler ($$($(GO) env CC)), and the race detector needs one."; \
 		echo "The tests run without it: data races are NOT checked. Install gcc or clang for the full check."; \

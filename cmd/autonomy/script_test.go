@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
+			env.Setenv("GORACE", os.Getenv("GORACE")) // how long a process under the race detector sleeps at its end
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 			env.Values[modelKey{}] = new(*script.Server)
 			env.Defer(func() {
