@@ -136,10 +136,10 @@ func (t *Tree) tables(fn *ast.FuncDecl) (sum int) {
 	return sum
 }
 
-// checkMachinePath looks for folders of the machines on which the project was written, in every text file.
+// checkMachinePath looks for personal folders of the machines on which the project was written, in every text file.
 func checkMachinePath(t *Tree) (found []Violation) {
 	// In two pieces, so that the rule does not find itself.
-	pattern := regexp.MustCompile(`(^|[^\w.*~}-])/(` + `work/(main|shared|brief)|root/go|Users/\w+|tmp/bash_jobs` + `)\b`)
+	pattern := regexp.MustCompile(`(^|[^\w.*~}-])/(` + `root/\w+|home/\w+/go|Users/\w+` + `)\b`)
 	for name, text := range t.texts {
 		for i, line := range bytes.Split(text, []byte("\n")) {
 			if m := pattern.Find(line); m != nil {
