@@ -217,11 +217,10 @@ func (v *serving) dispatch(ready []autonomy.TaskID) {
 		if err != nil || !entry.Readiness.Ready {
 			continue
 		}
-		i := slices.IndexFunc(free, func(t *Teammate) bool { return v.suits(entry.Task, t) })
+		i := slices.IndexFunc(free, func(t *Teammate) bool { return v.suits(entry.Task, t) && t.offer(id) })
 		if i < 0 {
 			continue
 		}
-		free[i].offer(id)
 		free = slices.Delete(free, i, i+1)
 	}
 }

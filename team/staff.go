@@ -43,8 +43,8 @@ func (s *Supervisor) hasTaker(task board.Task) bool {
 		st := t.snapshot()
 		looks := st.Phase == Idle || st.Phase == Starting && st.Prompt == ""
 		if looks && st.Name != Lead && s.suits(task, t) {
-			if st.Phase == Idle && !t.offered() {
-				t.offer(task.ID)
+			if st.Phase == Idle && !t.offered() && !t.offer(task.ID) {
+				continue // it has found something else
 			}
 			return true
 		}

@@ -240,15 +240,21 @@ func (t *Teammate) wasTaken(ref board.Ref) bool {
 	return ok
 }
 
-// offer wakes the member for a ready task. It is called by the supervisor while the member is on its idle list.
-func (t *Teammate) offer(id autonomy.TaskID) {
+// offer wakes an idle member for a ready task. It reports false when the member has found something else meanwhile: an
+// offer that came after that would lie there until it idles again.
+func (t *Teammate) offer(id autonomy.TaskID) bool {
 	t.mu.Lock()
+	if t.status.Phase != Idle {
+		t.mu.Unlock()
+		return false
+	}
 	if t.offers == nil {
 		t.offers = map[autonomy.TaskID]bool{}
 	}
 	t.offers[id] = true
 	t.mu.Unlock()
 	t.poke()
+	return true
 }
 
 // offered reports whether the member was woken for a task and has not looked yet.
